@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "headway/core/sync.h"
+#include "headway/core/tensor.h"
+
+namespace headway {
+
+// Recycles large buffers: a fresh 38 MB batch costs 20 ms of page faults, a recycled one nothing.
+// Tensors made here give their memory back when the last reference goes, also after the pool's
+// owner is gone. Thread-safe.
+class BufferPool : public std::enable_shared_from_this<BufferPool> {
+ public:
+  static std::shared_ptr<BufferPool> create() { return std::shared_ptr<BufferPool>(new BufferPool); }
+  ~BufferPool();
+
+  Tensor tensor(DType dtype, const Shape& shape);
+
+  size_t bytes_in_use() const;   // handed out and not yet returned
+  size_t bytes_idle() const;     // waiting to be used again
+  void trim();                   // frees what is idle
+
+ private:
+  struct Idle {
+    void* data;
+    size_t size_bytes;
+  };
+  BufferPool() = default;
+  void* take(size_t size_bytes);
+  void give_back(void* data, size_t size_bytes);
+
+  mutable Mutex mu_;
+  std::vector<Idle> idle_ GUARDED_BY(mu_);
+  size_t in_use_ GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace headway

@@ -1,0 +1,125 @@
+#include "headway/core/limits.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+namespace headway {
+namespace {
+
+std::optional<std::string> first_line(const std::string& path) {
+  std::ifstream in(path);
+  std::string line;
+  if (!std::getline(in, line)) return std::nullopt;
+  return line;
+}
+
+std::optional<int64_t> number(const std::string& path) {
+  const auto line = first_line(path);
+  if (!line || line->empty() || line->find_first_not_of("-0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  return std::stoll(*line);
+}
+
+// The cgroup of this process under one hierarchy and all its ancestors: /a/b, /a, "".
+std::vector<std::string> lineage(const std::string& root, const std::string& controller) {
+  std::ifstream in(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    std::stringstream names(line.substr(first + 1, second - first - 1));
+    bool match = controller.empty() && second == first + 1;
+    for (std::string name; std::getline(names, name, ',');) match |= name == controller;
+    if (!match) continue;
+    std::string path = line.substr(second + 1);
+    std::vector<std::string> paths;
+    while (path.size() > 1) {
+      paths.push_back(path);
+      path.resize(path.rfind('/'));
+    }
+    paths.push_back("");
+    return paths;
+  }
+  return {""};
+}
+
+int affinity_count() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max<int>(1, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+std::optional<double> cpu_quota(const std::string& root) {
+  std::optional<double> least;
+  const auto take = [&](double quota) { least = least ? std::min(*least, quota) : quota; };
+  for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+    for (const std::string& group : lineage(root, "")) {
+      const auto line = first_line(root + mount + group + "/cpu.max");
+      if (!line || line->starts_with("max")) continue;
+      double quota = 0, period = 0;
+      if (std::stringstream(*line) >> quota >> period && period > 0) take(quota / period);
+    }
+  }
+  for (const char* mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}) {
+    for (const std::string& group : lineage(root, "cpu")) {
+      const std::string folder = root + mount + group;
+      const auto quota = number(folder + "/cpu.cfs_quota_us");
+      const auto period = number(folder + "/cpu.cfs_period_us");
+      if (quota && period && *quota > 0 && *period > 0) take(double(*quota) / double(*period));
+    }
+  }
+  return least;
+}
+
+int64_t machine_available(const std::string& root) {
+  std::ifstream in(root + "/proc/meminfo");
+  for (std::string key, unit; in >> key;) {
+    int64_t value = 0;
+    in >> value;
+    std::getline(in, unit);
+    if (key == "MemAvailable:") return value * 1024;
+  }
+  return int64_t{1} << 30;
+}
+
+int64_t cgroup_headroom(const std::string& root) {
+  int64_t least = INT64_MAX;
+  const auto take = [&](const std::string& limit_file, const std::string& usage_file) {
+    const auto limit = number(limit_file), usage = number(usage_file);
+    if (limit && usage && *limit < (int64_t{1} << 60)) least = std::min(least, *limit - *usage);
+  };
+  for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+    for (const std::string& group : lineage(root, "")) {
+      take(root + mount + group + "/memory.max", root + mount + group + "/memory.current");
+    }
+  }
+  for (const std::string& group : lineage(root, "memory")) {
+    const std::string folder = root + "/sys/fs/cgroup/memory" + group;
+    take(folder + "/memory.limit_in_bytes", folder + "/memory.usage_in_bytes");
+  }
+  return std::max<int64_t>(least, 0);
+}
+
+}  // namespace
+
+Limits read_limits(const std::string& root) {
+  Limits limits;
+  const int cores = affinity_count();
+  limits.cpus = cores;
+  limits.cpu_source = fmt::format("{} core{}", cores, cores == 1 ? "" : "s");
+  if (const auto quota = cpu_quota(root); quota && *quota < cores) {
+    limits.cpus = *quota;
+    limits.cpu_source = fmt::format("cgroup quota {:.2g} of {} cores", *quota, cores);
+  }
+  limits.memory_bytes = std::min(machine_available(root), cgroup_headroom(root));
+  return limits;
+}
+
+}  // namespace headway
