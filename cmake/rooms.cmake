@@ -1,19 +1,67 @@
-# headway_room(NAME SOURCES ... TESTS ... USES <rooms and libraries>): one static library per room,
-# headway_<name>, and one test program per room, <name>_test.
-find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
-find_package(GTest REQUIRED)
+# The vocabulary of the room files.
+#
+#   headway_room(NAME SOURCES ... [TESTS ...] [USES ...] [PRIVATE_USES ...])
+#       static library headway_<name>, installed as headway::<name>, and test program <name>_test;
+#       USES and PRIVATE_USES are rooms (headway_core) and libraries (fmt::fmt).
+#   headway_program(NAME SOURCES ... [USES ...])
+#       a program linked with the whole library.
+#   headway_example(NAME)
+#       examples/<name>.cpp: a program, and a test that runs it and wants exit status 0.
+
+# The dependency list is written as a package's: tell it that here everything is required.
+set(CMAKE_FIND_PACKAGE_NAME headway)
+set(headway_FIND_REQUIRED TRUE)
+include(${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake)
+unset(CMAKE_FIND_PACKAGE_NAME)
+
+if(HEADWAY_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+
+set(HEADWAY_WARNINGS -Wall -Wextra)
 
 function(headway_room NAME)
   cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;USES;PRIVATE_USES" ${ARGN})
   add_library(headway_${NAME} STATIC ${ARG_SOURCES})
-  target_include_directories(headway_${NAME} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>)
+  target_compile_features(headway_${NAME} PUBLIC cxx_std_20)
+  target_include_directories(headway_${NAME} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(headway_${NAME} PUBLIC ${ARG_USES} PRIVATE ${ARG_PRIVATE_USES})
-  target_compile_options(headway_${NAME} PRIVATE -Wall -Wextra)
-  if(ARG_TESTS)
-    add_executable(${NAME}_test ${ARG_TESTS})
-    target_link_libraries(${NAME}_test PRIVATE headway_${NAME} ${ARG_PRIVATE_USES} GTest::gtest_main)
-    target_compile_options(${NAME}_test PRIVATE -Wall -Wextra)
-    add_test(NAME ${NAME} COMMAND ${NAME}_test)
+  target_compile_options(headway_${NAME} PRIVATE ${HEADWAY_WARNINGS})
+  set_target_properties(headway_${NAME} PROPERTIES EXPORT_NAME ${NAME})
+  install(TARGETS headway_${NAME} EXPORT headwayTargets)
+  target_link_libraries(headway INTERFACE headway_${NAME})
+  if(ARG_TESTS AND HEADWAY_TESTS)
+    headway_test(${NAME}_test SOURCES ${ARG_TESTS} USES headway_${NAME} ${ARG_PRIVATE_USES})
   endif()
+endfunction()
+
+# One ctest entry per TEST, so that each is counted, timed and skipped by its own name. They are
+# listed when ctest starts, not when the program is built: a sanitizer may be unable to run here.
+function(headway_test NAME)
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;USES" ${ARGN})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)
+  endif()
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE ${ARG_USES} GTest::gtest_main)
+  target_compile_options(${NAME} PRIVATE ${HEADWAY_WARNINGS})
+  string(REGEX REPLACE "_test$" "" prefix ${NAME})
+  gtest_discover_tests(${NAME} TEST_PREFIX ${prefix}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
+endfunction()
+
+function(headway_program NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE headway ${ARG_USES})
+  target_compile_options(${NAME} PRIVATE ${HEADWAY_WARNINGS})
+endfunction()
+
+function(headway_example NAME)
+  headway_program(${NAME} SOURCES ${NAME}.cpp)
+  add_test(NAME example.${NAME} COMMAND ${NAME})
+  set_tests_properties(example.${NAME} PROPERTIES LABELS example TIMEOUT 120 SKIP_RETURN_CODE 77)
 endfunction()

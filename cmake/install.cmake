@@ -1,0 +1,20 @@
+# `cmake --install`: the rooms as static libraries, the headers, and a package for find_package.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headway)
+
+install(TARGETS headway EXPORT headwayTargets)
+install(DIRECTORY headway/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headway
+  FILES_MATCHING PATTERN "*.h")
+install(EXPORT headwayTargets NAMESPACE headway:: DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/headwayConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  cmake/headwayConfig.cmake
+  cmake/dependencies.cmake
+  cmake/FindISAL.cmake
+  cmake/FindDeflate.cmake
+  ${PROJECT_BINARY_DIR}/headwayConfigVersion.cmake
+  DESTINATION ${package_dir})
+if(TARGET headway_cli)
+  install(TARGETS headway_cli)
+endif()
