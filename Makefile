@@ -1,0 +1,39 @@
+# `make` alone lists what there is. INTEROP=0 leaves TensorFlow out of `make test`;
+# JOBS=n limits the compilers that run at once; FUZZ_SECONDS=n sets how long each fuzzer runs.
+JOBS ?= $(shell nproc)
+INTEROP ?= 1
+export JOBS INTEROP
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test bench format tidy clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+setup:  ## install what is missing (Debian packages); idempotent, offline when nothing is
+	@scripts/setup.sh
+
+build: setup  ## the release tree: build/release/headway
+	@cmake --preset release
+	@cmake --build --preset release -j $(JOBS)
+
+demo: build  ## make images, convert them, feed them, show where the time goes
+	@scripts/demo.sh
+
+test: setup  ## every tree, every test, one closing line
+	@scripts/test.sh
+
+bench: build  ## speed beside the bare limit and the peers
+	@scripts/bench.sh
+
+format:  ## clang-format on every C++ file
+	@scripts/setup.sh dev
+	@git ls-files '*.h' '*.cpp' '*.cu' | xargs -r clang-format-14 -i
+
+tidy:  ## clang-tidy on every C++ file
+	@scripts/setup.sh dev
+	@cmake --preset clang
+	@run-clang-tidy-14 -quiet -p build/clang -j $(JOBS) '$(CURDIR)/headway/'
+
+clean:  ## remove build/ (not the cache folder)
+	rm -rf build
