@@ -1,0 +1,157 @@
+#include "headway/io/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace headway {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+// "photos" of "photos/tran/a.jpg" when there is no photos/tran.
+std::string deepest_existing(const std::string& path) {
+  std::error_code ignored;
+  fs::path folder = fs::path(path).parent_path();
+  while (!folder.empty() && !fs::exists(folder, ignored) && folder != folder.root_path()) {
+    folder = folder.parent_path();
+  }
+  return folder.empty() ? fs::current_path(ignored).string() : folder.string();
+}
+
+std::string remedy(const std::string& path, int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return fmt::format("check the path: {} exists, what follows does not", deepest_existing(path));
+    case EACCES:
+    case EPERM: return "let this user read it (chmod +r, and +x on its folders), or run as its owner";
+    case EISDIR: return fmt::format("name a file, or all files in it: {}/*", path);
+    case EMFILE:
+    case ENFILE: return "raise the limit on open files (ulimit -n), or read fewer files at once";
+    case ENOSPC:
+    case EDQUOT: return "free some space, or write somewhere else";
+    case EROFS: return "write to a folder on a writable file system";
+    case EIO: return "the device failed to read; look at the kernel log and restore the file";
+    default: return "";
+  }
+}
+
+int open_to_read(const char* path) {
+  int fd;
+  do {
+    fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+struct stat status_of(int fd, const std::string& path) {
+  struct stat status;
+  if (::fstat(fd, &status) != 0) throw_io_error(path, "cannot look at", errno);
+  if (S_ISDIR(status.st_mode)) throw_io_error(path, "cannot read", EISDIR);
+  return status;
+}
+
+}  // namespace
+
+void Buffer::reserve(size_t capacity) {
+  if (capacity <= capacity_) return;
+  capacity = std::max(capacity, capacity_ + capacity_ / 2);
+  std::unique_ptr<char[]> bytes(new char[capacity]);
+  if (size_ > 0) std::memcpy(bytes.get(), bytes_.get(), size_);
+  bytes_ = std::move(bytes);
+  capacity_ = capacity;
+}
+
+File::File(std::string path) : path_(std::move(path)), fd_(open_to_read(path_.c_str())) {
+  if (fd_ < 0) throw_io_error(path_, "cannot open", errno);
+  Descriptor guard{fd_};
+  status_of(fd_, path_);
+  guard.fd = -1;
+}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+File::~File() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+uint64_t File::size_bytes() const { return static_cast<uint64_t>(status_of(fd_, path_).st_size); }
+
+int64_t File::mtime_ns() const {
+  const struct timespec time = status_of(fd_, path_).st_mtim;
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+size_t File::pread(uint64_t offset, char* into, size_t n) const {
+  size_t got = 0;
+  while (got < n) {
+    const ssize_t r = ::pread(fd_, into + got, n - got, static_cast<off_t>(offset + got));
+    if (r == 0) break;
+    if (r > 0) {
+      got += static_cast<size_t>(r);
+    } else if (errno != EINTR) {
+      throw_io_error(path_, fmt::format("cannot read at byte {}", offset + got), errno);
+    }
+  }
+  return got;
+}
+
+void File::pread_exact(uint64_t offset, char* into, size_t n) const {
+  const size_t got = pread(offset, into, n);
+  if (got == n) return;
+  throw SampleError({path_, static_cast<int64_t>(offset)},
+                    fmt::format("the file ends after {} of {} bytes", got, n),
+                    "it was cut short or is still being written; copy or make it again");
+}
+
+void File::advise(Access access) const {
+  ::posix_fadvise(fd_, 0, 0,
+                  access == Access::kRandom ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
+}
+
+void read_all(const std::string& path, Buffer& buffer) {
+  const Descriptor file{open_to_read(path.c_str())};
+  if (file.fd < 0) throw_io_error(path, "cannot open", errno);
+  const struct stat status = status_of(file.fd, path);
+  // One byte more than the file has: a read that comes back short has seen the end.
+  constexpr size_t kLeast = 4096;
+  size_t room = std::max(static_cast<size_t>(status.st_size) + 1, kLeast);
+  size_t size = 0;
+  buffer.resize(0);
+  for (;;) {
+    buffer.reserve(room);
+    const ssize_t r = ::read(file.fd, buffer.data() + size, room - size);
+    if (r < 0 && errno == EINTR) continue;
+    if (r < 0) throw_io_error(path, "cannot read", errno);
+    size += static_cast<size_t>(r);
+    buffer.resize(size);
+    if (r == 0 || size == static_cast<size_t>(status.st_size)) return;
+    if (size == room) room *= 2;
+  }
+}
+
+void throw_io_error(const std::string& path, std::string_view doing, int error) {
+  throw SampleError({path}, fmt::format("{}: {}", doing, std::strerror(error)),
+                    remedy(path, error));
+}
+
+}  // namespace headway
