@@ -15,8 +15,8 @@ enum class Layout { kHWC, kCHW };
 
 std::string_view name_of(Filter filter);  // "bilinear" ...
 
-// What a resize computes: the image `source` inside a source of `source_width` x `source_height`
-// ... is scaled to `width` x `height`, of which only `window` is written.
+// What a resize computes: an image of `source_width` x `source_height` is scaled to `width` x
+// `height`, of which only `window` is written. Equal sizes and kNearest make it a crop or a copy.
 //
 // Pixels are those of tf.image.resize (half-pixel centres, Keys cubic with a = -0.5) and, with
 // antialias, also close to Pillow's. Nearest and area ignore antialias, as tf does.
@@ -62,8 +62,7 @@ class Resizer {
 
   // REQUIRES: 1 to 4 channels of uint8, uint16 or float32; window inside width x height.
   void start(const ResizeGeometry& geometry, DType dtype, int channels, const Output& output);
-  // The next row of source_of(geometry). `readable_bytes` behind the row's last pixel may be read
-  // (not used); 0 is always safe.
+  // The next row of source_of(geometry), from its first column on.
   void push(const void* row);
 
   // start and push for an image at hand.
@@ -74,8 +73,5 @@ class Resizer {
  private:
   std::unique_ptr<Impl> impl_;
 };
-
-// Copies `source` through the output stage: crop, flip, convert, normalise and lay out at once.
-void write_out(const ImageView& source, bool flip_lr, bool flip_ud, const Output& output);
 
 }  // namespace headway

@@ -1,0 +1,422 @@
+#include "headway/io/jpeg.h"
+
+#include <fmt/format.h>
+// jpeglib.h needs FILE and size_t to be declared.
+#include <cstddef>
+#include <cstdio>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace headway {
+namespace {
+
+// A file has at most about ten scans; thousands are an attack on the decoder's time.
+constexpr int kMaxScans = 200;
+// No entropy coding of JPEG's packs more pixels than this into one byte (64 per bit, and up to 16
+// times that when the first component is the coarsest).
+constexpr int64_t kMaxPixelsPerByte = 8192;
+constexpr int kStripRows = 8;
+constexpr size_t kSlackBytes = 256;
+
+// Warnings after which pixels are missing or wrong. The others (bytes too many between markers,
+// odd Adobe or JFIF markers) occur in good files and are passed over, as everybody does.
+bool means_damage(int message) {
+  switch (message) {
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_JPEG_EOF:
+    case JWRN_MUST_RESYNC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+JpegColor color_of(J_COLOR_SPACE space) {
+  switch (space) {
+    case JCS_GRAYSCALE: return JpegColor::kGray;
+    case JCS_YCbCr: return JpegColor::kYCbCr;
+    case JCS_RGB: return JpegColor::kRGB;
+    case JCS_CMYK: return JpegColor::kCMYK;
+    case JCS_YCCK: return JpegColor::kYCCK;
+    default: return JpegColor::kOther;
+  }
+}
+
+// ---- EXIF ----
+
+constexpr uint16_t kOrientationTag = 0x0112;
+
+struct Tiff {
+  std::span<const uint8_t> bytes;
+  bool little = true;
+
+  std::optional<uint32_t> read(size_t at, int size) const {
+    if (at > bytes.size() || bytes.size() - at < size_t(size)) return std::nullopt;
+    uint32_t value = 0;
+    for (int i = 0; i < size; ++i) value |= uint32_t{bytes[at + i]} << 8 * (little ? i : size - 1 - i);
+    return value;
+  }
+};
+
+int orientation_in(std::span<const uint8_t> tiff_bytes) {
+  if (tiff_bytes.size() < 8) return 1;
+  const Tiff tiff{tiff_bytes, tiff_bytes[0] == 'I'};
+  const auto directory = tiff.read(4, 4);
+  const auto entries = directory ? tiff.read(*directory, 2) : std::nullopt;
+  for (uint32_t i = 0; entries && i < *entries; ++i) {
+    const size_t entry = size_t{*directory} + 2 + 12 * size_t{i};
+    const auto tag = tiff.read(entry, 2);
+    if (!tag) return 1;
+    if (*tag != kOrientationTag) continue;
+    const auto value = tiff.read(entry + 8, 2);
+    return value && *value >= 1 && *value <= 8 ? int(*value) : 1;
+  }
+  return 1;
+}
+
+// Walks the markers in front of the first scan.
+int find_orientation(std::span<const uint8_t> bytes) {
+  static constexpr uint8_t kExif[] = {'E', 'x', 'i', 'f', 0, 0};
+  size_t at = 2;
+  while (at + 4 <= bytes.size() && bytes[at] == 0xFF) {
+    const uint8_t marker = bytes[at + 1];
+    if (marker == 0xFF) {
+      ++at;
+      continue;
+    }
+    if (marker == 0xDA || marker == 0xD9) return 1;
+    const size_t length = size_t{bytes[at + 2]} << 8 | bytes[at + 3];
+    if (length < 2 || at + 2 + length > bytes.size()) return 1;
+    const auto payload = bytes.subspan(at + 4, length - 2);
+    if (marker == 0xE1 && payload.size() > sizeof(kExif) &&
+        std::memcmp(payload.data(), kExif, sizeof(kExif)) == 0) {
+      return orientation_in(payload.subspan(sizeof(kExif)));
+    }
+    at += 2 + length;
+  }
+  return 1;
+}
+
+// ---- pixels ----
+
+// tf's arithmetic. Adobe files hold inverted ink.
+void cmyk_to_rgb(const uint8_t* cmyk, int width, bool adobe, uint8_t* rgb) {
+  const int turn = adobe ? 0 : 255;
+  for (int x = 0; x < width; ++x, cmyk += 4, rgb += 3) {
+    const int k = std::abs(turn - cmyk[3]);
+    for (int c = 0; c < 3; ++c) rgb[c] = uint8_t(k * std::abs(turn - cmyk[c]) / 255);
+  }
+}
+
+}  // namespace
+
+struct JpegDecoder::Impl {
+  Impl() {
+    info.err = jpeg_std_error(&errors);
+    errors.error_exit = [](j_common_ptr common) { std::longjmp(self(common).jump, 1); };
+    errors.emit_message = [](j_common_ptr common, int level) {
+      Impl& me = self(common);
+      if (level < 0 && me.damage == 0 && means_damage(me.errors.msg_code)) me.note_damage();
+    };
+    errors.output_message = [](j_common_ptr) {};
+    info.client_data = this;
+    if (setjmp(jump)) throw Error("libjpeg: " + message());
+    jpeg_create_decompress(&info);
+    progress.progress_monitor = [](j_common_ptr common) {
+      Impl& me = self(common);
+      if (me.info.input_scan_number <= kMaxScans) return;
+      me.too_many_scans = true;
+      std::longjmp(me.jump, 1);
+    };
+    info.progress = &progress;
+  }
+  ~Impl() {
+    jpeg_destroy_decompress(&info);
+    std::free(strip);
+  }
+  Impl(const Impl&) = delete;
+
+  static Impl& self(j_common_ptr common) { return *static_cast<Impl*>(common->client_data); }
+
+  std::string message() {
+    if (too_many_scans) return fmt::format("more than {} scans", kMaxScans);
+    char text[JMSG_LENGTH_MAX] = {};
+    errors.format_message(reinterpret_cast<j_common_ptr>(&info), text);
+    return text;
+  }
+
+  void note_damage() {
+    damage = errors.msg_code;
+    errors.format_message(reinterpret_cast<j_common_ptr>(&info), damage_text);
+  }
+
+  int64_t position() const {
+    const int64_t at = info.src ? info.src->next_input_byte - bytes.data() : 0;
+    return std::clamp<int64_t>(at, 0, int64_t(bytes.size()));
+  }
+
+  Origin here() const {
+    Origin where = origin ? *origin : Origin{};
+    where.offset = std::max<int64_t>(where.offset, 0) + position();
+    return where;
+  }
+
+  [[noreturn]] void fail(const std::string& reason, const std::string& hint = "") {
+    const SampleError error(here(), reason, hint);
+    jpeg_abort_decompress(&info);
+    throw error;
+  }
+
+  [[noreturn]] void fail_from_libjpeg() { fail("JPEG cannot be decoded: " + message()); }
+
+  void check_damage() {
+    if (damage == 0 || allow_damage) return;
+    const bool early = damage == JWRN_JPEG_EOF;
+    fail(early ? fmt::format("truncated JPEG: the file ends after row {} of {}",
+                             info.output_scanline, info.output_height)
+               : fmt::format("damaged JPEG near row {} of {}: {}", info.output_scanline,
+                             info.output_height, damage_text),
+         early ? "copy or download the file again" : "replace the file, or allow damage");
+  }
+
+  // Runs calls into libjpeg whose errors come back here. `calls` must own nothing: errors jump.
+  template <typename Calls>
+  void guarded(Calls calls) {
+    if (setjmp(jump)) fail_from_libjpeg();
+    calls();
+  }
+
+  void start(const JpegOptions& options);
+  JpegOptions::Window enter_window(const JpegOptions& options);
+  uint8_t* reserve_strip(size_t size_bytes);
+
+  jpeg_decompress_struct info{};
+  jpeg_error_mgr errors{};
+  jpeg_progress_mgr progress{};
+  std::jmp_buf jump;
+  std::span<const uint8_t> bytes;
+  const Origin* origin = nullptr;
+  bool allow_damage = false;
+  bool too_many_scans = false;
+  int damage = 0;
+  char damage_text[JMSG_LENGTH_MAX] = {};
+  uint8_t* strip = nullptr;
+  size_t strip_bytes = 0;
+  int column_offset = 0;  // of the window inside the decoded columns
+};
+
+uint8_t* JpegDecoder::Impl::reserve_strip(size_t size_bytes) {
+  if (size_bytes <= strip_bytes) return strip;
+  std::free(strip);
+  strip_bytes = 0;
+  strip = static_cast<uint8_t*>(std::malloc(size_bytes + kSlackBytes));
+  if (!strip) throw std::bad_alloc();
+  std::memset(strip, 0, size_bytes + kSlackBytes);
+  strip_bytes = size_bytes;
+  return strip;
+}
+
+JpegDecoder::JpegDecoder() : impl_(std::make_unique<Impl>()) {}
+JpegDecoder::~JpegDecoder() = default;
+JpegDecoder::JpegDecoder(JpegDecoder&&) noexcept = default;
+JpegDecoder& JpegDecoder::operator=(JpegDecoder&&) noexcept = default;
+
+JpegHeader JpegDecoder::open(std::span<const uint8_t> bytes, const Origin& origin) {
+  Impl& me = *impl_;
+  jpeg_abort_decompress(&me.info);
+  me.bytes = bytes;
+  me.origin = &origin;
+  me.damage = 0;
+  me.too_many_scans = false;
+  me.allow_damage = false;
+  if (bytes.empty()) throw SampleError(origin, "empty file where a JPEG should be");
+  me.guarded([&] {
+    jpeg_mem_src(&me.info, bytes.data(), bytes.size());
+    jpeg_read_header(&me.info, TRUE);
+  });
+  const int64_t pixels = int64_t{me.info.image_width} * me.info.image_height;
+  if (pixels > kMaxPixels) {
+    me.fail(fmt::format("JPEG of {}x{} pixels, more than the {} allowed", me.info.image_width,
+                        me.info.image_height, kMaxPixels),
+            "leave the file out or shrink it first");
+  }
+  if (!me.info.arith_code && pixels / kMaxPixelsPerByte > int64_t(bytes.size())) {
+    me.fail(fmt::format("JPEG header says {}x{} pixels, which {} bytes cannot hold",
+                        me.info.image_width, me.info.image_height, bytes.size()));
+  }
+  return {.width = int(me.info.image_width),
+          .height = int(me.info.image_height),
+          .channels = me.info.num_components,
+          .color = color_of(me.info.jpeg_color_space),
+          .orientation = find_orientation(bytes)};
+}
+
+JpegHeader JpegDecoder::read_header(std::span<const uint8_t> bytes, const Origin& origin) {
+  const JpegHeader header = open(bytes, origin);
+  jpeg_abort_decompress(&impl_->info);
+  return header;
+}
+
+void JpegDecoder::Impl::start(const JpegOptions& options) {
+  const bool cmyk = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
+  const int channels = options.channels ? options.channels : std::min(info.num_components, 3);
+  if (channels != 1 && channels != 3) {
+    fail(fmt::format("a JPEG decodes to 1 or 3 channels, not {}", channels));
+  }
+  info.out_color_space = channels == 1 ? JCS_GRAYSCALE : cmyk ? JCS_CMYK : JCS_RGB;
+  info.do_fancy_upsampling = options.mode == DecodeMode::kExact;
+  info.dct_method = JDCT_ISLOW;
+  info.scale_num = 1;
+  info.scale_denom = options.scale_denominator;
+  allow_damage = options.allow_damage;
+  guarded([&] { jpeg_start_decompress(&info); });
+  check_damage();
+}
+
+// Narrows libjpeg to the window's columns and skips to its first row. Smooth upsampling looks at
+// neighbours, so a margin is decoded too: pixels at libjpeg's own borders would differ.
+JpegOptions::Window JpegDecoder::Impl::enter_window(const JpegOptions& options) {
+  const int full_width = int(info.output_width), full_height = int(info.output_height);
+  column_offset = 0;
+  if (!options.window) return {0, 0, full_width, full_height};
+  const auto window = *options.window;
+  if (window.x < 0 || window.y < 0 || window.width <= 0 || window.height <= 0 ||
+      window.x > full_width - window.width || window.y > full_height - window.height) {
+    fail(fmt::format("window {}x{} at ({}, {}) lies outside the {}x{} JPEG", window.width,
+                     window.height, window.x, window.y, full_width, full_height));
+  }
+  const int margin = 8 * info.max_h_samp_factor;
+  const int left = std::max(0, window.x - margin);
+  const int right = std::min(full_width, window.x + window.width + margin);
+  JDIMENSION x = left, width = right - left;
+  if (right - left < full_width) {
+    guarded([&] { jpeg_crop_scanline(&info, &x, &width); });
+    column_offset = window.x - int(x);
+  } else {
+    column_offset = window.x;
+  }
+  if (window.y > 0) {
+    guarded([&] { jpeg_skip_scanlines(&info, window.y); });
+    check_damage();
+  }
+  return window;
+}
+
+void JpegDecoder::decode_rows(const JpegOptions& options, RowFunction function, void* context) {
+  Impl& me = *impl_;
+  me.start(options);
+  const auto window = me.enter_window(options);
+  const int components = me.info.output_components;
+  const bool cmyk = me.info.out_color_space == JCS_CMYK;
+  const size_t row_bytes = (size_t{me.info.output_width} * components + 63) / 64 * 64;
+  uint8_t* strip = me.reserve_strip(row_bytes * (kStripRows + 1));
+  JSAMPROW rows[kStripRows];
+  for (int i = 0; i < kStripRows; ++i) rows[i] = strip + row_bytes * i;
+  uint8_t* converted = strip + row_bytes * kStripRows;
+
+  for (int done = 0; done < window.height;) {
+    const int wanted = std::min(kStripRows, window.height - done);
+    me.guarded([&] {
+      for (int got = 0; got < wanted;) {
+        got += int(jpeg_read_scanlines(&me.info, rows + got, JDIMENSION(wanted - got)));
+      }
+    });
+    me.check_damage();
+    for (int i = 0; i < wanted; ++i) {
+      const uint8_t* row = rows[i] + int64_t{me.column_offset} * components;
+      if (cmyk) {
+        cmyk_to_rgb(row, window.width, me.info.saw_Adobe_marker, converted);
+        row = converted;
+      }
+      function(context, row);
+    }
+    done += wanted;
+  }
+  jpeg_abort_decompress(&me.info);
+}
+
+void JpegDecoder::decode_into(const JpegOptions& options, uint8_t* data, int64_t stride_bytes) {
+  const int channels = options.channels ? options.channels : std::min(impl_->info.num_components, 3);
+  const auto& info = impl_->info;
+  const int width = options.window ? options.window->width
+                                   : int((info.image_width + options.scale_denominator - 1) /
+                                         options.scale_denominator);
+  decode(options, [&](const uint8_t* row) {
+    std::memcpy(data, row, size_t(width) * channels);
+    data += stride_bytes;
+  });
+}
+
+bool is_jpeg(std::span<const uint8_t> bytes) {
+  return bytes.size() >= 3 && bytes[0] == 0xFF && bytes[1] == 0xD8 && bytes[2] == 0xFF;
+}
+
+// ---- writing ----
+
+namespace {
+
+struct Encoder {
+  jpeg_compress_struct info{};
+  jpeg_error_mgr errors{};
+  std::jmp_buf jump;
+  unsigned char* out = nullptr;
+  unsigned long out_bytes = 0;
+
+  ~Encoder() {
+    jpeg_destroy_compress(&info);
+    std::free(out);
+  }
+};
+
+}  // namespace
+
+std::vector<uint8_t> encode_jpeg(const uint8_t* pixels, int height, int width, int channels,
+                                 int64_t stride_bytes, const JpegEncoding& encoding) {
+  if (channels != 1 && channels != 3) {
+    throw Error(fmt::format("encode_jpeg: {} channels; JPEG has 1 or 3", channels));
+  }
+  Encoder encoder;
+  auto& info = encoder.info;
+  info.err = jpeg_std_error(&encoder.errors);
+  info.client_data = &encoder;
+  encoder.errors.error_exit = [](j_common_ptr common) {
+    std::longjmp(static_cast<Encoder*>(common->client_data)->jump, 1);
+  };
+  if (setjmp(encoder.jump)) {
+    char text[JMSG_LENGTH_MAX] = {};
+    encoder.errors.format_message(reinterpret_cast<j_common_ptr>(&encoder.info), text);
+    throw Error(std::string("encode_jpeg: ") + text);
+  }
+  jpeg_create_compress(&info);
+  jpeg_mem_dest(&info, &encoder.out, &encoder.out_bytes);
+  info.image_width = width;
+  info.image_height = height;
+  info.input_components = channels;
+  info.in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, encoding.quality, TRUE);
+  if (channels == 3) {
+    info.comp_info[0].h_samp_factor = encoding.horizontal;
+    info.comp_info[0].v_samp_factor = encoding.vertical;
+  }
+  if (encoding.progressive) jpeg_simple_progression(&info);
+  jpeg_start_compress(&info, TRUE);
+  for (int y = 0; y < height; ++y) {
+    JSAMPROW row = const_cast<uint8_t*>(pixels) + y * stride_bytes;
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
+  return {encoder.out, encoder.out + encoder.out_bytes};
+}
+
+}  // namespace headway
