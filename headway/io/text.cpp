@@ -1,0 +1,44 @@
+#include "headway/io/text.h"
+
+#include <fmt/format.h>
+
+namespace headway {
+
+TextReader::TextReader(const std::string& path, TextOptions options)
+    : options_(options), in_(open_source(path, options.compression)) {}
+
+bool TextReader::next(Record& line) {
+  const uint64_t offset = in_.tell();
+  size_t searched = 0;
+  while (in_.need(searched + 1)) {
+    const size_t end = in_.held().find('\n', searched);
+    if (end != std::string_view::npos) {
+      const std::string_view bytes = in_.held().substr(0, end);
+      in_.consume(end + 1);
+      line = {bytes.ends_with('\r') ? bytes.substr(0, end - 1) : bytes, static_cast<int64_t>(offset),
+              in_.block()};
+      return true;
+    }
+    searched = in_.held().size();
+    if (searched > options_.max_line_bytes) too_long(offset);
+  }
+  line = {in_.held(), static_cast<int64_t>(offset), in_.block()};
+  in_.consume_all();
+  return !line.bytes.empty();
+}
+
+void TextReader::too_long(uint64_t offset) {
+  while (in_.need(1)) {
+    const size_t end = in_.held().find('\n');
+    if (end != std::string_view::npos) {
+      in_.consume(end + 1);
+      break;
+    }
+    in_.consume_all();
+  }
+  throw SampleError({in_.path(), static_cast<int64_t>(offset)},
+                    fmt::format("a line of more than {} bytes", options_.max_line_bytes),
+                    "is this a text file? raise max_line_bytes if the line is real");
+}
+
+}  // namespace headway
