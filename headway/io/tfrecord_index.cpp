@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <string_view>
@@ -48,6 +47,15 @@ SidecarHead head_for(const File& file, uint64_t count) {
   head.mtime_ns = file.mtime_ns();
   head.count = count;
   return head;
+}
+
+// A sidecar that cannot be read is as good as none.
+std::optional<File> open_sidecar(const std::string& path) {
+  try {
+    return File(index_path(path));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 // Headers of a file: a big window where records are small, single headers where they are large.
@@ -142,20 +150,20 @@ TFRecordIndex build_index(const std::string& path) {
 }
 
 std::optional<TFRecordIndex> load_index(const std::string& path) {
-  std::error_code none;
-  if (!std::filesystem::exists(index_path(path), none)) return std::nullopt;
-  const File sidecar(index_path(path));
+  const File file(path);
+  const std::optional<File> sidecar = open_sidecar(path);
   SidecarHead head;
-  const uint64_t size = sidecar.size_bytes();
-  if (sidecar.pread(0, reinterpret_cast<char*>(&head), sizeof head) != sizeof head) return std::nullopt;
-  const SidecarHead wanted = head_for(File(path), head.count);
+  if (!sidecar || sidecar->pread(0, reinterpret_cast<char*>(&head), sizeof head) != sizeof head) {
+    return std::nullopt;
+  }
+  const SidecarHead wanted = head_for(file, head.count);
   if (std::memcmp(&head, &wanted, sizeof head) != 0) return std::nullopt;
-  const uint64_t rest = size - sizeof head;
+  const uint64_t rest = sidecar->size_bytes() - sizeof head;
   if (rest % sizeof(uint32_t) != 0 || rest / sizeof(uint32_t) != head.count + 1) return std::nullopt;
 
   TFRecordIndex index;
   index.lengths_.resize(head.count + 1);  // the last is the CRC
-  if (sidecar.pread(sizeof head, reinterpret_cast<char*>(index.lengths_.data()), rest) != rest) {
+  if (sidecar->pread(sizeof head, reinterpret_cast<char*>(index.lengths_.data()), rest) != rest) {
     return std::nullopt;
   }
   const uint32_t crc = index.lengths_.back();
