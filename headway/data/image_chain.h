@@ -100,9 +100,8 @@ struct HueStep {
 struct GrayscaleStep {
   int channels = 1;  // 3: the gray value three times
 };
-struct ConvertStep {  // tf.image.convert_image_dtype
+struct ConvertStep {  // tf.image.convert_image_dtype, clamped
   DType dtype = DType::kFloat32;
-  bool saturate = false;
 };
 struct NormalizeStep {  // (value * scale - mean) / deviation, float32
   std::array<float, 3> mean{0, 0, 0};

@@ -13,11 +13,28 @@ namespace headway {
 namespace {
 
 AxisGeometry rows_of(const ResizeGeometry& g) {
-  return {g.source_height, g.height, g.filter, g.antialias, g.window.y, g.window.height, false};
+  const float span = g.stretch.height > 0 ? g.stretch.height : float(g.source_height);
+  return {.in = g.source_height,
+          .offset = g.stretch.y,
+          .span = span,
+          .out = g.height,
+          .filter = g.filter,
+          .antialias = g.antialias,
+          .first = g.window.y,
+          .count = g.window.height};
 }
 
 AxisGeometry columns_of(const ResizeGeometry& g) {
-  return {g.source_width, g.width, g.filter, g.antialias, g.window.x, g.window.width, g.flip_lr};
+  const float span = g.stretch.width > 0 ? g.stretch.width : float(g.source_width);
+  return {.in = g.source_width,
+          .offset = g.stretch.x,
+          .span = span,
+          .out = g.width,
+          .filter = g.filter,
+          .antialias = g.antialias,
+          .first = g.window.x,
+          .count = g.window.width,
+          .mirrored = g.flip_lr};
 }
 
 }  // namespace

@@ -29,10 +29,10 @@ bool widened(const AxisGeometry& axis) {
 class Sampler {
  public:
   explicit Sampler(const AxisGeometry& axis)
-      : axis_(axis), scale_(float(axis.in) / float(axis.out)) {
+      : axis_(axis), scale_(axis.span / float(axis.out)) {
     if (widened(axis)) {
       // tf's ScaleAndTranslate goes through the forward scale.
-      inverse_ = float(1.0 / (float(axis.out) / float(axis.in)));
+      inverse_ = float(1.0 / (float(axis.out) / axis.span));
       kernel_scale_ = std::max(inverse_, 1.0f);
       radius_ = (axis.filter == Filter::kBilinear ? 1.0f : 2.0f) * kernel_scale_;
     }
@@ -64,16 +64,16 @@ class Sampler {
   }
 
  private:
-  float centre(int i) const { return (float(i) + 0.5f) * scale_ - 0.5f; }
-  float widened_centre(int i) const { return (float(i) + 0.5f) * inverse_; }
+  float centre(int i) const { return (float(i) + 0.5f) * scale_ - 0.5f + axis_.offset; }
+  float widened_centre(int i) const { return (float(i) + 0.5f) * inverse_ + axis_.offset; }
 
   int unclamped_start(int i) const {
     if (widened(axis_)) return int(std::ceil(widened_centre(i) - radius_ - 0.5f));
     switch (axis_.filter) {
-      case Filter::kNearest: return int(std::floor((float(i) + 0.5f) * scale_));
+      case Filter::kNearest: return int(std::floor((float(i) + 0.5f) * scale_ + axis_.offset));
       case Filter::kBilinear: return int(std::floor(centre(i)));
       case Filter::kBicubic: return int(std::floor(centre(i))) - 1;
-      case Filter::kArea: return int(std::floor(float(i) * scale_));
+      case Filter::kArea: return int(std::floor(float(i) * scale_ + axis_.offset));
     }
     return 0;
   }
@@ -107,7 +107,7 @@ class Sampler {
 
   template <typename Add>
   void weigh_area(int i, int from, Add& add) const {
-    const float low = float(i) * scale_, high = float(i + 1) * scale_;
+    const float low = float(i) * scale_ + axis_.offset, high = float(i + 1) * scale_ + axis_.offset;
     const int last = int(std::ceil(high));
     for (int source = int(std::floor(low)); source < last; ++source) {
       const float covered = std::min(float(source + 1), high) - std::max(float(source), low);

@@ -7,10 +7,12 @@
 
 namespace headway {
 
-// One axis of a resize: `in` source pixels scaled to `out`, of which [first, first + count) are
-// wanted, in reverse order when mirrored.
+// One axis of a resize: the stretch of `span` pixels from `offset` on, of `in` source pixels, is
+// scaled to `out`, of which [first, first + count) are wanted, in reverse order when mirrored.
 struct AxisGeometry {
   int in = 0;
+  float offset = 0;
+  float span = 0;
   int out = 0;
   Filter filter = Filter::kBilinear;
   bool antialias = false;

@@ -33,7 +33,7 @@ struct JpegOptions {
   struct Window {
     int x = 0, y = 0, width = 0, height = 0;
   };
-  std::optional<Window> window;
+  std::optional<Window> window = std::nullopt;
   // Accept files that end early or are damaged inside, as far as pixels come out (grey where not).
   bool allow_damage = false;
 };

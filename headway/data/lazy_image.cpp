@@ -1,0 +1,223 @@
+#include "headway/data/lazy_image.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "headway/image/color.h"
+#include "headway/image/normalize.h"
+#include "headway/image/orient.h"
+#include "headway/io/image_format.h"
+
+namespace headway {
+namespace {
+
+ImageView view_of(const PngPixels& p) {
+  return {p.data, p.dtype, p.height, p.width, p.channels, p.row_stride_bytes};
+}
+
+}  // namespace
+
+void LazyImage::begin(const ImageView& pixels, bool own) {
+  encoded_ = false;
+  source_ = pixels;
+  own_ = own;
+  source_dtype_ = dtype_ = pixels.dtype;
+  channels_ = pixels.channels;
+  source_width_ = pixels.width;
+  source_height_ = pixels.height;
+  crop_ = {0, 0, pixels.width, pixels.height};
+  resized_ = flip_lr_ = flip_ud_ = scaled_ = false;
+  scale_.fill(1);
+  bias_.fill(0);
+}
+
+void LazyImage::start_pixels(const ImageView& pixels) { begin(pixels, false); }
+
+void LazyImage::start_encoded(std::span<const uint8_t> bytes, const JpegOptions& jpeg,
+                              const PngOptions& png, bool upright) {
+  const ImageFormat format = format_of(bytes);
+  if (format == ImageFormat::kUnknown) throw_unknown_format(bytes, origin_);
+  if (format == ImageFormat::kPng) {
+    tools_.png.open(bytes, origin_);
+    return begin(view_of(tools_.png.decode(png)), false);
+  }
+  const JpegHeader header = tools_.jpeg.open(bytes, origin_);
+  const int channels = jpeg.channels ? jpeg.channels : std::min(header.channels, 3);
+  begin({.dtype = DType::kUInt8, .height = header.height, .width = header.width, .channels = channels},
+        false);
+  encoded_ = true;
+  jpeg_ = jpeg;
+  if (upright && header.orientation != 1) {
+    const bool sideways = turns_sideways(header.orientation);
+    settle();
+    const ImageView stored = source_;
+    const ImageSpan turned = other_buffer(DType::kUInt8, sideways ? stored.width : stored.height,
+                                          sideways ? stored.height : stored.width, channels);
+    orient(stored, header.orientation, turned);
+    begin(turned, true);
+  }
+  if (png.dtype == DType::kUInt16) convert(DType::kUInt16);
+}
+
+void LazyImage::crop(const Rect& rect) {
+  const int x = flip_lr_ ? width() - rect.x - rect.width : rect.x;
+  const int y = flip_ud_ ? height() - rect.y - rect.height : rect.y;
+  Rect& part = resized_ ? window_ : crop_;
+  part = {part.x + x, part.y + y, rect.width, rect.height};
+}
+
+void LazyImage::resize(int height, int width, Filter filter, bool antialias) {
+  if (resized_ || flipped() || scaled_) settle();
+  resized_ = true;
+  resized_height_ = height;
+  resized_width_ = width;
+  filter_ = filter;
+  antialias_ = antialias;
+  window_ = {0, 0, width, height};
+  if (filter != Filter::kNearest) dtype_ = DType::kFloat32;
+}
+
+void LazyImage::flip_lr() { flip_lr_ = !flip_lr_; }
+void LazyImage::flip_ud() { flip_ud_ = !flip_ud_; }
+
+void LazyImage::scale_bias(std::span<const float> scale, std::span<const float> bias) {
+  for (int c = 0; c < channels_; ++c) {
+    scale_[c] *= scale[c];
+    bias_[c] = bias_[c] * scale[c] + bias[c];
+  }
+  scaled_ = true;
+  dtype_ = DType::kFloat32;
+}
+
+void LazyImage::convert(DType dtype) {
+  if (dtype == dtype_) return;
+  if (dtype == DType::kFloat32) {
+    std::array<float, 4> scale, bias{};
+    scale.fill(1.0f / top_of(dtype_));
+    return scale_bias(scale, bias);
+  }
+  settle();
+  const ImageSpan target = other_buffer(dtype, source_.height, source_.width, channels_);
+  headway::convert(source_, target);
+  begin(target, true);
+}
+
+void LazyImage::affine(const AffineMatrix& matrix, FillMode fill, float fill_value) {
+  settle();
+  const ImageSpan target = other_buffer(dtype_, source_.height, source_.width, channels_);
+  headway::affine(source_, matrix, fill, fill_value, target);
+  begin(target, true);
+}
+
+void LazyImage::grayscale(int channels) {
+  settle();
+  const ImageSpan target = other_buffer(dtype_, source_.height, source_.width, channels);
+  to_grayscale(source_, target);
+  begin(target, true);
+}
+
+void LazyImage::standardize() {
+  convert(DType::kFloat32);
+  headway::standardize(pixels());
+}
+
+bool LazyImage::untouched() const {
+  const Rect all{0, 0, source_width_, source_height_};
+  return !encoded_ && !resized_ && !flipped() && !scaled_ && crop_ == all;
+}
+
+ImageSpan LazyImage::other_buffer(DType dtype, int height, int width, int channels) {
+  current_ = 1 - current_;
+  return tools_.buffers[current_].reshape(dtype, height, width, channels);
+}
+
+void LazyImage::settle() {
+  if (untouched()) return;
+  const ImageSpan target = other_buffer(dtype_, height(), width(), channels_);
+  produce(const_cast<void*>(target.data), Layout::kHWC);
+  begin(target, true);
+}
+
+ImageSpan LazyImage::pixels() {
+  settle();
+  if (!own_) {
+    const ImageSpan copy = other_buffer(dtype_, source_.height, source_.width, channels_);
+    produce(const_cast<void*>(copy.data), Layout::kHWC);
+    begin(copy, true);
+  }
+  return {source_};
+}
+
+void LazyImage::finish(void* data, Layout layout) { produce(data, layout); }
+
+// Bytes that only change place.
+bool LazyImage::copy_straight(void* data) {
+  if (resized_ || flipped() || scaled_) return false;
+  const int64_t row_bytes = int64_t{crop_.width} * channels_ * size_of(dtype_);
+  auto* to = static_cast<uint8_t*>(data);
+  if (encoded_) {
+    JpegOptions options = jpeg_;
+    options.window = {crop_.x, crop_.y, crop_.width, crop_.height};
+    tools_.jpeg.decode_into(options, to, row_bytes);
+    return true;
+  }
+  const ImageView part = headway::crop(source_, crop_);
+  for (int y = 0; y < part.height; ++y) std::memcpy(to + y * row_bytes, part.row(y), size_t(row_bytes));
+  return true;
+}
+
+ResizeGeometry LazyImage::geometry() const {
+  ResizeGeometry g{.source_width = crop_.width,
+                   .source_height = crop_.height,
+                   .width = crop_.width,
+                   .height = crop_.height,
+                   .filter = Filter::kNearest,
+                   .window = {0, 0, crop_.width, crop_.height},
+                   .flip_lr = flip_lr_,
+                   .flip_ud = flip_ud_};
+  if (!resized_) return g;
+  g.width = resized_width_;
+  g.height = resized_height_;
+  g.filter = filter_;
+  g.antialias = antialias_;
+  g.window = window_;
+  return g;
+}
+
+void LazyImage::produce(void* data, Layout layout) {
+  if ((layout == Layout::kHWC || channels_ == 1) && copy_straight(data)) return;
+  const Output output{.data = data, .dtype = dtype_, .layout = layout, .scale = scale_, .bias = bias_};
+  if (encoded_) return decode_through(geometry(), output);
+  tools_.resizer.resize(headway::crop(source_, crop_), geometry(), output);
+}
+
+// The largest inverse DCT reduction that leaves at least the pixels the target has.
+int LazyImage::pick_denominator() const {
+  if (jpeg_.mode != DecodeMode::kFast || !resized_ || filter_ == Filter::kNearest) return 1;
+  for (int d : {8, 4, 2}) {
+    if (crop_.width >= d * resized_width_ && crop_.height >= d * resized_height_) return d;
+  }
+  return 1;
+}
+
+void LazyImage::decode_through(ResizeGeometry g, const Output& output) {
+  JpegOptions options = jpeg_;
+  const int d = options.scale_denominator = pick_denominator();
+  int left = crop_.x, top = crop_.y;
+  if (d > 1) {
+    left /= d;
+    top /= d;
+    g.source_width = (crop_.x + crop_.width + d - 1) / d - left;
+    g.source_height = (crop_.y + crop_.height + d - 1) / d - top;
+    const float unit = 1.0f / float(d);
+    g.stretch = {float(crop_.x) * unit - float(left), float(crop_.y) * unit - float(top),
+                 float(crop_.width) * unit, float(crop_.height) * unit};
+  }
+  const Rect need = source_of(g);
+  options.window = {left + need.x, top + need.y, need.width, need.height};
+  tools_.resizer.start(g, DType::kUInt8, channels_, output);
+  tools_.jpeg.decode(options, [this](const uint8_t* row) { tools_.resizer.push(row); });
+}
+
+}  // namespace headway
