@@ -1,5 +1,5 @@
 # Sourced. Virtual environments in the cache folder, one per requirements file and Python version.
-headway_cache=${HEADWAY_CACHE:-$HOME/.cache/headway}
+headway_cache=${HEADWAY_CACHE:-${HOME:-/tmp}/.cache/headway}
 # The system's Python before any other: its version is the one the pins were tried with.
 base_python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || command -v python3)
 
