@@ -170,7 +170,7 @@ constexpr uint32_t kFree = UINT32_MAX;
 size_t hash_of(std::string_view name) {
   uint64_t tail = 0;  // names often differ at their end only
   const size_t n = std::min(name.size(), sizeof tail);
-  std::memcpy(&tail, name.data() + name.size() - n, n);
+  if (n > 0) std::memcpy(&tail, name.data() + name.size() - n, n);
   return static_cast<size_t>((tail ^ name.size() << 56) * 0x9e3779b97f4a7c15u >> 32);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "headway/io/block_pool.h"
 #include "headway/io/tfrecord_format.h"
@@ -43,6 +44,7 @@ TFRecordReader::TFRecordReader(const std::string& path, TFRecordOptions options)
       in_(open_source(path, options.compression, detect_tfrecord_compression)) {}
 
 bool TFRecordReader::next(Record& record) {
+  if (pending_) std::rethrow_exception(std::exchange(pending_, nullptr));
   if (lost_) find_record();
   const uint64_t offset = in_.tell();
   if (!in_.need(kHeaderBytes)) {
@@ -95,11 +97,16 @@ void TFRecordReader::find_record() {
 
 void TFRecordReader::seek(uint64_t offset) {
   lost_ = false;
+  pending_ = nullptr;
   in_.seek(offset);
 }
 
 uint64_t TFRecordReader::tell() {
-  if (lost_) find_record();
+  try {
+    if (lost_) find_record();
+  } catch (const SampleError&) {
+    pending_ = std::current_exception();
+  }
   return in_.tell();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -34,7 +35,8 @@ class TFRecordReader {
   // Continues at `offset`, which must be where a record starts. Compressed files are inflated up to
   // there, from the start when it lies behind.
   void seek(uint64_t offset);
-  // Where the next record starts; looks for it when the last length was damaged.
+  // Where the next record starts; looks for it when the last length was damaged, and leaves what
+  // fails meanwhile for next() to throw.
   uint64_t tell();
   const std::string& path() const { return in_.path(); }
 
@@ -44,7 +46,8 @@ class TFRecordReader {
 
   TFRecordOptions options_;
   BlockReader in_;
-  bool lost_ = false;  // in_ stands at a header that was reported as damaged
+  bool lost_ = false;           // in_ stands at a header that was reported as damaged
+  std::exception_ptr pending_;  // found by tell()
 };
 
 // Records of a plain TFRecord file in any order. Safe from any thread.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "headway/io/deflate.h"
 #include "headway/io/temp_folder.h"
 #include "headway/io/tfrecord_format.h"
 #include "headway/io/tfrecord_writer.h"
@@ -137,15 +138,32 @@ TEST_F(TFRecord, AWrongLengthCrcIsPassedByLookingForTheNextHeader) {
   EXPECT_EQ(record.offset, 19 + 16 + 21);
 }
 
-TEST_F(TFRecord, EveryFlippedBitIsFoundAndCostsAtMostItsRecord) {
+TEST_F(TFRecord, TellLeavesWhatItMeetsForNextToReport) {
+  std::string content = framed("good");
+  content[0] ^= 1;
+  Deflater deflater(Compression::kGzip);
+  std::string bytes;
+  deflater.write(content, bytes);
+  deflater.flush(bytes);  // and no end: the gzip data is cut short behind the damaged record
+  TFRecordReader reader(temp_.write("bad", bytes));
+  Record record;
+  EXPECT_THROW(reader.next(record), SampleError);
+  EXPECT_EQ(reader.tell(), content.size());
+  EXPECT_THROW(reader.next(record), SampleError);
+  EXPECT_FALSE(reader.next(record));
+}
+
+TEST_F(TFRecord, EveryDamagedByteIsFoundAndCostsItsRecordOnly) {
   const std::string good = framed(kFew);
-  for (size_t bit = 0; bit < good.size() * 8; ++bit) {
-    std::string bad = good;
-    bad[bit / 8] ^= static_cast<char>(1 << bit % 8);
-    const Read read = read_through(temp_.write("bad", bad), {.compression = Compression::kNone});
-    EXPECT_EQ(read.errors.size(), 1u) << "bit " << bit;
-    EXPECT_EQ(read.records.size(), kFew.size() - 1) << "bit " << bit;
-    EXPECT_TRUE(is_subsequence(read.records, kFew)) << "bit " << bit;
+  for (size_t i = 0; i < good.size(); ++i) {
+    for (int flip : {1, 0x80, 0xff}) {
+      std::string bad = good;
+      bad[i] ^= static_cast<char>(flip);
+      const Read read = read_through(temp_.write("bad", bad));
+      EXPECT_EQ(read.errors.size(), 1u) << "byte " << i;
+      EXPECT_EQ(read.records.size(), kFew.size() - 1) << "byte " << i;
+      EXPECT_TRUE(is_subsequence(read.records, kFew)) << "byte " << i;
+    }
   }
 }
 
