@@ -1,0 +1,113 @@
+#include "headway/data/autotune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "headway/core/clock.h"
+
+namespace headway {
+namespace {
+
+constexpr int kMostPerCpu = 16, kMost = 128;
+constexpr double kBlockedWorthIt = 0.15;  // share of busy time spent blocked
+constexpr double kIdleShare = 0.8;        // below, workers lack work, not company
+constexpr size_t kRemembered = 32;
+
+struct SchedStat {
+  int64_t cpu_ns = 0, runnable_ns = 0;
+};
+
+SchedStat read_schedstat(int tid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+  SchedStat stat;
+  if (std::FILE* file = std::fopen(path, "re")) {
+    long long cpu = 0, runnable = 0;
+    if (std::fscanf(file, "%lld %lld", &cpu, &runnable) == 2) stat = {cpu, runnable};
+    std::fclose(file);
+  }
+  return stat;
+}
+
+}  // namespace
+
+int wanted_threads(const WorkerTimes& times, double cpus, int most) {
+  const double available = double(times.interval_ns) * times.workers;
+  if (available <= 0 || times.busy_ns < kIdleShare * available) return times.workers;
+  const double on_cpu = double(times.cpu_ns + times.runnable_ns);
+  const double blocked = std::max(0.0, double(times.busy_ns) - on_cpu) / double(times.busy_ns);
+  const double cores_wanted = on_cpu / double(times.interval_ns);  // by the workers there are
+  if (blocked > kBlockedWorthIt && cores_wanted < 0.9 * cpus) {
+    const double grow = std::min(2.0, cpus / std::max(cores_wanted, 0.05 * cpus));
+    return std::clamp(int(std::ceil(times.workers * grow)), times.workers, most);
+  }
+  if (cores_wanted > 1.2 * cpus && times.workers > 1) {
+    return std::max(1, int(std::ceil(times.workers * cpus / cores_wanted)));
+  }
+  return times.workers;
+}
+
+Autotune::Autotune(WorkerPool& pool, Limits limits, std::optional<int> fixed_threads)
+    : pool_(pool), limits_(std::move(limits)), fixed_(fixed_threads.has_value()), started_ns_(now_ns()) {
+  const int whole = std::max(1, static_cast<int>(limits_.cpus));  // a quota is never passed
+  first_ = fixed_threads.value_or(whole);
+  most_ = std::min(kMost, whole * kMostPerCpu);
+  MutexLock lock(mu_);
+  decide(fixed_ ? fmt::format("{} threads, as asked", first_)
+                : fmt::format("{} thread{} to start with: {}", first_, first_ == 1 ? "" : "s",
+                              limits_.cpu_source));
+}
+
+WorkerTimes Autotune::measure() {
+  WorkerTimes now;
+  const int64_t clock = now_ns();
+  for (const Worker* worker : pool_.workers()) {
+    const int tid = worker->tid.load();
+    if (tid == 0) continue;
+    const SchedStat stat = read_schedstat(tid);
+    now.cpu_ns += stat.cpu_ns;
+    now.runnable_ns += stat.runnable_ns;
+    now.busy_ns += worker->busy_ns.load(std::memory_order_relaxed);
+    // What is at work now counts up to now, or a long wait would show only when it is over.
+    if (const int64_t since = worker->activity.snapshot().since_ns) now.busy_ns += clock - since;
+  }
+  WorkerTimes delta{clock - last_ns_, now.busy_ns - totals_.busy_ns, now.cpu_ns - totals_.cpu_ns,
+                    now.runnable_ns - totals_.runnable_ns, pool_.threads()};
+  const bool first = last_ns_ == 0;
+  last_ns_ = clock;
+  totals_ = now;
+  if (first) delta.interval_ns = 0;
+  return delta;
+}
+
+void Autotune::tick() {
+  if (fixed_) return;
+  MutexLock lock(mu_);
+  const WorkerTimes times = measure();
+  const int wanted = wanted_threads(times, limits_.cpus, most_);
+  const int have = times.workers;
+  // A single odd interval decides nothing; shrinking needs a longer memory than growing.
+  agreeing_ = wanted == have ? 0 : wanted > have ? std::max(agreeing_, 0) + 1 : std::min(agreeing_, 0) - 1;
+  if (agreeing_ < 2 && agreeing_ > -5) return;
+  agreeing_ = 0;
+  const double busy = double(times.busy_ns), interval = double(times.interval_ns);
+  decide(fmt::format("{} -> {} threads: {} used {:.1f} of {:.2g} cores and were blocked {:.0f}% of the time",
+                     have, wanted, have, double(times.cpu_ns) / interval, limits_.cpus,
+                     100 * std::max(0.0, busy - double(times.cpu_ns + times.runnable_ns)) / busy));
+  pool_.set_threads(wanted);
+}
+
+void Autotune::decide(std::string text) {
+  if (decisions_.size() == kRemembered) decisions_.erase(decisions_.begin() + 1);
+  decisions_.push_back(fmt::format("{:5.1f} s  {}", double(now_ns() - started_ns_) * 1e-9, text));
+}
+
+std::vector<std::string> Autotune::decisions() const {
+  MutexLock lock(mu_);
+  return decisions_;
+}
+
+}  // namespace headway

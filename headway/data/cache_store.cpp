@@ -1,0 +1,240 @@
+#include "headway/data/cache_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "headway/data/element_codec.h"
+#include "headway/io/crc32c.h"
+
+namespace headway {
+namespace {
+
+class MemoryCache : public CacheStore {
+ public:
+  std::optional<Element> get(int64_t i) override {
+    MutexLock lock(mu_);
+    const auto it = elements_.find(i);
+    if (it == elements_.end()) return std::nullopt;
+    return it->second;
+  }
+  void put(int64_t i, const Element& element) override {
+    MutexLock lock(mu_);
+    if (elements_.emplace(i, element).second) bytes_ += element.size_bytes();
+  }
+  std::optional<int64_t> complete() override {
+    MutexLock lock(mu_);
+    return complete_;
+  }
+  void set_complete(int64_t count) override {
+    MutexLock lock(mu_);
+    complete_ = count;
+  }
+  int64_t memory_bytes() override {
+    MutexLock lock(mu_);
+    return bytes_;
+  }
+
+ private:
+  Mutex mu_;
+  std::unordered_map<int64_t, Element> elements_ GUARDED_BY(mu_);
+  std::optional<int64_t> complete_ GUARDED_BY(mu_);
+  int64_t bytes_ GUARDED_BY(mu_) = 0;
+};
+
+constexpr char kMagic[8] = {'H', 'W', 'C', 'A', 'C', 'H', 'E', '1'};
+constexpr int64_t kCompleteMark = -1;
+
+struct EntryHeader {
+  int64_t number;
+  uint64_t length;
+  uint32_t crc;         // of the payload
+  uint32_t header_crc;  // of the three fields above
+
+  uint32_t own_crc() const {
+    return crc32c({reinterpret_cast<const char*>(this), offsetof(EntryHeader, header_crc)});
+  }
+};
+
+class FileCache : public CacheStore {
+ public:
+  FileCache(const std::string& path, const std::string& description) : path_(path) {
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd_ < 0) fail("open", "name a file in a folder that exists and can be written");
+    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+      ::close(fd_);
+      throw Error(fmt::format("cache: {} is in use by another process", path),
+                  "give each process a cache file of its own");
+    }
+    try {
+      MutexLock lock(mu_);
+      load(description);
+    } catch (...) {
+      ::close(fd_);
+      throw;
+    }
+  }
+  ~FileCache() override { ::close(fd_); }
+
+  std::optional<Element> get(int64_t i) override {
+    Place place;
+    {
+      MutexLock lock(mu_);
+      const auto it = places_.find(i);
+      if (it == places_.end()) return std::nullopt;
+      place = it->second;
+    }
+    std::string payload(place.length, '\0');
+    read(place.offset, payload.data(), payload.size());
+    if (crc32c(payload) != place.crc) {
+      throw SampleError({path_, static_cast<int64_t>(place.offset)}, "a cached element is damaged (CRC)",
+                        "delete the cache file; it will be made again");
+    }
+    return decode_element(payload);
+  }
+
+  void put(int64_t i, const Element& element) override {
+    std::string payload;
+    encode_element(element, payload);
+    MutexLock lock(mu_);
+    if (places_.count(i)) return;
+    append(i, payload);
+  }
+
+  std::optional<int64_t> complete() override {
+    MutexLock lock(mu_);
+    return complete_;
+  }
+  void set_complete(int64_t count) override {
+    MutexLock lock(mu_);
+    if (complete_) return;
+    append(kCompleteMark, {reinterpret_cast<const char*>(&count), sizeof count});
+    complete_ = count;
+  }
+  int64_t memory_bytes() override {
+    MutexLock lock(mu_);
+    return static_cast<int64_t>(places_.size() * (sizeof(int64_t) + sizeof(Place) + 16));
+  }
+
+ private:
+  struct Place {
+    uint64_t offset = 0, length = 0;
+    uint32_t crc = 0;
+  };
+
+  [[noreturn]] void fail(const char* doing, const std::string& hint) const {
+    throw Error(fmt::format("cache: cannot {} {}: {}", doing, path_, std::strerror(errno)), hint);
+  }
+
+  size_t read_some(uint64_t offset, char* into, size_t n) const {
+    size_t done = 0;
+    while (done < n) {
+      const ssize_t got = ::pread(fd_, into + done, n - done, static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail("read", "check the disk");
+      if (got == 0) break;
+      done += got;
+    }
+    return done;
+  }
+  void read(uint64_t offset, char* into, size_t n) const {
+    if (read_some(offset, into, n) != n) {
+      throw SampleError({path_, static_cast<int64_t>(offset)}, "the cache file was cut short",
+                        "leave it alone while it is in use, or delete it");
+    }
+  }
+  void write(std::string_view bytes) REQUIRES(mu_) {
+    size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t n = ::pwrite(fd_, bytes.data() + done, bytes.size() - done,
+                                 static_cast<off_t>(end_ + done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) {
+        const int error = errno;
+        if (::ftruncate(fd_, static_cast<off_t>(end_)) != 0) errno = error;
+        errno = error;
+        fail("write", "free some disk space, or cache elsewhere; what is cached so far stays valid");
+      }
+      done += n;
+    }
+    end_ += bytes.size();
+  }
+
+  void append(int64_t number, std::string_view payload) REQUIRES(mu_) {
+    EntryHeader header{number, payload.size(), crc32c(payload), 0};
+    header.header_crc = header.own_crc();
+    std::string entry(reinterpret_cast<const char*>(&header), sizeof header);
+    entry.append(payload);
+    const uint64_t offset = end_ + sizeof header;
+    write(entry);
+    if (number >= 0) places_[number] = {offset, payload.size(), header.crc};
+  }
+
+  void load(const std::string& description) REQUIRES(mu_) {
+    const off_t size = ::lseek(fd_, 0, SEEK_END);
+    const uint64_t length = description.size();
+    std::string header(kMagic, sizeof kMagic);
+    header.append(reinterpret_cast<const char*>(&length), sizeof length);
+    header.append(description);
+    std::string found(header.size(), '\0');
+    if (size < static_cast<off_t>(sizeof kMagic + sizeof length)) {  // new, or killed at birth
+      if (::ftruncate(fd_, 0) != 0) fail("truncate", "check the disk");
+      write(header);
+      return;
+    }
+    char start[sizeof kMagic + sizeof length];
+    read(0, start, sizeof start);
+    if (std::memcmp(start, kMagic, sizeof kMagic) != 0) {
+      throw Error(fmt::format("cache: {} is not a Headway cache", path_), "name another file");
+    }
+    uint64_t stored_length = 0;
+    std::memcpy(&stored_length, start + sizeof kMagic, sizeof stored_length);
+    std::string stored(std::min<uint64_t>(stored_length, size), '\0');
+    stored.resize(read_some(sizeof start, stored.data(), stored.size()));
+    if (stored != description) {
+      throw Error(fmt::format("cache: {} was made by another pipeline\n  there: {}\n  here:  {}", path_,
+                              stored, description),
+                  "delete the file, or name another one");
+    }
+    end_ = header.size();
+    scan(size);
+  }
+
+  void scan(off_t size) REQUIRES(mu_) {
+    EntryHeader header;
+    while (read_some(end_, reinterpret_cast<char*>(&header), sizeof header) == sizeof header) {
+      const uint64_t payload = end_ + sizeof header;
+      if (header.header_crc != header.own_crc() || payload + header.length > static_cast<uint64_t>(size)) break;
+      if (header.number == kCompleteMark && header.length == sizeof(int64_t)) {
+        int64_t count = 0;
+        read(payload, reinterpret_cast<char*>(&count), sizeof count);
+        complete_ = count;
+      } else {
+        places_[header.number] = {payload, header.length, header.crc};
+      }
+      end_ = payload + header.length;
+    }
+    if (::ftruncate(fd_, static_cast<off_t>(end_)) != 0) fail("truncate", "check the disk");
+  }
+
+  const std::string path_;
+  int fd_ = -1;
+  Mutex mu_;
+  std::unordered_map<int64_t, Place> places_ GUARDED_BY(mu_);
+  std::optional<int64_t> complete_ GUARDED_BY(mu_);
+  uint64_t end_ GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<CacheStore> memory_cache() { return std::make_shared<MemoryCache>(); }
+
+std::shared_ptr<CacheStore> file_cache(const std::string& path, const std::string& description) {
+  return std::make_shared<FileCache>(path, description);
+}
+
+}  // namespace headway

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "headway/core/error.h"
+
+namespace headway {
+
+// The position of an iterator as a few numbers, written by save() and read back by restore() of the
+// same operators in the same order.
+class Cursor {
+ public:
+  void clear() { words_.clear(); }
+  void put(int64_t word) { words_.push_back(word); }
+  void put(const Cursor& other) {  // nested, with its length
+    put(static_cast<int64_t>(other.words_.size()));
+    words_.insert(words_.end(), other.words_.begin(), other.words_.end());
+  }
+  const std::vector<int64_t>& words() const { return words_; }
+  std::vector<int64_t>& words() { return words_; }
+
+ private:
+  std::vector<int64_t> words_;
+};
+
+class CursorReader {
+ public:
+  explicit CursorReader(const Cursor& cursor) : words_(cursor.words()) {}
+
+  int64_t take() {
+    if (at_ >= words_.size()) {
+      throw Error("a saved position ends too early", "it was saved by another version or is damaged");
+    }
+    return words_[at_++];
+  }
+  Cursor take_cursor() {
+    Cursor cursor;
+    for (int64_t n = take(); n > 0; --n) cursor.put(take());
+    return cursor;
+  }
+  bool done() const { return at_ == words_.size(); }
+
+ private:
+  const std::vector<int64_t>& words_;
+  size_t at_ = 0;
+};
+
+}  // namespace headway

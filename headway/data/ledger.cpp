@@ -1,0 +1,98 @@
+#include "headway/data/ledger.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace headway {
+namespace {
+
+constexpr int64_t kRateNeeds = 100;  // samples seen before a rate means anything
+
+SampleError as_sample_error(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const SampleError& e) {
+    return e;
+  } catch (const std::exception& e) {
+    return SampleError({}, e.what());
+  } catch (...) {
+    return SampleError({}, message_of(error));
+  }
+}
+
+}  // namespace
+
+Ledger::Ledger(ErrorPolicy policy) : policy_(std::move(policy)) {
+  if (!policy_.skip || policy_.ledger.empty()) return;
+  file_ = std::fopen(policy_.ledger.c_str(), "ae");
+  if (!file_) {
+    throw Error(fmt::format("cannot open the ledger {}: {}", policy_.ledger, std::strerror(errno)),
+                "name a file in a folder that exists and can be written");
+  }
+}
+
+Ledger::~Ledger() {
+  if (file_) std::fclose(file_);
+}
+
+void Ledger::note(std::exception_ptr error) {
+  const SampleError bad = as_sample_error(error);
+  MutexLock lock(mu_);
+  ++skipped_, ++seen_;
+  if (file_) {
+    const nlohmann::json line = {
+        {"file", bad.origin().file}, {"offset", bad.origin().offset}, {"reason", bad.reason()}};
+    const std::string text =
+        line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0) {
+      throw Error(fmt::format("cannot write the ledger {}: {}", policy_.ledger, std::strerror(errno)),
+                  "free some disk space, or put the ledger elsewhere");
+    }
+  }
+  const bool over_rate = seen_ >= kRateNeeds && double(skipped_) > policy_.max_rate * double(seen_);
+  if (skipped_ <= policy_.max_count && !over_rate) return;
+  throw Error(fmt::format("{} of {} samples were bad, more than the error budget allows; the last: {}",
+                          skipped_, seen_, bad.problem()),
+              policy_.ledger.empty()
+                  ? "repair the data, raise the budget, or name a ledger file to see every bad sample"
+                  : "see " + policy_.ledger + " for every bad sample; repair them or raise the budget");
+}
+
+void Ledger::count_good(int64_t samples) {
+  MutexLock lock(mu_);
+  seen_ += samples;
+}
+
+int64_t Ledger::skipped() const {
+  MutexLock lock(mu_);
+  return skipped_;
+}
+
+int64_t Ledger::seen() const {
+  MutexLock lock(mu_);
+  return seen_;
+}
+
+void Ledger::restore(int64_t skipped, int64_t seen) {
+  MutexLock lock(mu_);
+  skipped_ = skipped, seen_ = seen;
+}
+
+std::vector<LedgerEntry> Ledger::read(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw Error("cannot open the ledger " + path, "check the path");
+  std::vector<LedgerEntry> entries;
+  for (std::string line; std::getline(in, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_discarded()) continue;  // cut off by a kill while it was written
+    entries.push_back({json.value("file", ""), json.value("offset", int64_t{-1}),
+                       json.value("reason", "")});
+  }
+  return entries;
+}
+
+}  // namespace headway

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "headway/core/error.h"
+#include "headway/core/sync.h"
+#include "headway/data/options.h"
+
+namespace headway {
+
+// One skipped sample.
+struct LedgerEntry {
+  std::string file;
+  int64_t offset = -1;
+  std::string reason;
+};
+
+// The count of what was skipped, and the file that lists it: one JSON object a line with file,
+// offset and reason, flushed line by line, so that a killed run keeps what it wrote.
+class Ledger {
+ public:
+  explicit Ledger(ErrorPolicy policy);
+  ~Ledger();
+  Ledger(const Ledger&) = delete;
+
+  // Notes a bad sample, in the order of the stream. Throws when the budget is spent.
+  void note(std::exception_ptr error) EXCLUDES(mu_);
+  void count_good(int64_t samples) EXCLUDES(mu_);
+
+  int64_t skipped() const EXCLUDES(mu_);
+  void restore(int64_t skipped, int64_t seen) EXCLUDES(mu_);
+  int64_t seen() const EXCLUDES(mu_);
+  const ErrorPolicy& policy() const { return policy_; }
+
+  // The entries of a ledger file; a half-written last line is left out.
+  static std::vector<LedgerEntry> read(const std::string& path);
+
+ private:
+  const ErrorPolicy policy_;
+  mutable Mutex mu_;
+  std::FILE* file_ GUARDED_BY(mu_) = nullptr;
+  int64_t skipped_ GUARDED_BY(mu_) = 0;
+  int64_t seen_ GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace headway

@@ -1,0 +1,37 @@
+#include "headway/data/node.h"
+
+#include <fmt/format.h>
+
+namespace headway {
+namespace {
+
+void describe_into(const Node& node, int indent, std::string& text) {
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    describe_into(*node.inputs()[i], indent + (node.inputs().size() > 1 ? 2 : 0), text);
+  }
+  text += std::string(indent, ' ') + node.describe() + "\n";
+}
+
+}  // namespace
+
+void Node::at(int64_t, int64_t, const SampleContext&, Element&) const {
+  throw Error(describe() + " has no random access", "iterate over it, or cache it first");
+}
+
+std::unique_ptr<Iterator> Node::iterate(Run&, int64_t, int) const {
+  throw Error(describe() + " cannot be iterated on its own");  // indexed nodes run by number
+}
+
+uint32_t sample_ops_below(const Node& node) {
+  uint32_t most = 0;
+  for (const NodePtr& input : node.inputs()) most = std::max(most, sample_ops_below(*input));
+  return most + (node.maps() ? 1 : 0);
+}
+
+std::string describe_chain(const Node& node) {
+  std::string text;
+  describe_into(node, 0, text);
+  return text;
+}
+
+}  // namespace headway

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include "headway/data/ops/ops.h"
+#include "headway/data/plan.h"
+
+namespace headway {
+namespace {
+
+class ConcatenateIterator : public Iterator {
+ public:
+  ConcatenateIterator(Run& run, std::vector<NodePtr> inputs, int64_t epoch, int depth)
+      : run_(run), nodes_(std::move(inputs)), epoch_(epoch), depth_(depth) {
+    open();
+  }
+  Poll next(Element& out) override {
+    for (; at_ < nodes_.size(); ++at_, open()) {
+      const Poll poll = input_->next(out);
+      if (poll != Poll::kEnd) return poll;
+    }
+    return Poll::kEnd;
+  }
+  void save(Cursor& cursor) const override {
+    cursor.put(static_cast<int64_t>(at_));
+    if (input_) input_->save(cursor);
+  }
+  void restore(CursorReader& cursor) override {
+    at_ = cursor.take();
+    open();
+    if (input_) input_->restore(cursor);
+  }
+
+ private:
+  void open() {
+    input_.reset();
+    if (at_ < nodes_.size()) input_ = start(run_, nodes_[at_], epoch_, depth_);
+  }
+
+  Run& run_;
+  std::vector<NodePtr> nodes_;
+  int64_t epoch_;
+  int depth_;
+  size_t at_ = 0;
+  std::unique_ptr<Iterator> input_;
+};
+
+class ConcatenateNode : public Node {
+ public:
+  explicit ConcatenateNode(std::vector<NodePtr> inputs) : Node(std::move(inputs)) {
+    for (const NodePtr& input : this->inputs()) chains_.emplace_back(input);
+  }
+  std::string describe() const override {
+    return fmt::format("concatenate({} inputs)", inputs().size());
+  }
+  int64_t cardinality() const override {
+    int64_t total = 0;
+    for (const NodePtr& input : inputs()) {
+      const int64_t n = input->cardinality();
+      if (n < 0) return n;
+      total += n;
+    }
+    return total;
+  }
+  bool indexed() const override {
+    for (size_t i = 0; i < inputs().size(); ++i) {
+      const bool last = i + 1 == inputs().size();
+      if (!inputs()[i]->indexed() || (!last && inputs()[i]->cardinality() < 0)) return false;
+    }
+    return true;
+  }
+  bool reads_files() const override {
+    for (const Chain& chain : chains_) {
+      if (!chain.ops.empty() || chain.base->reads_files()) return true;
+    }
+    return false;
+  }
+  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
+    for (size_t k = 0; k < chains_.size(); ++k) {
+      const int64_t n = inputs()[k]->cardinality();
+      if (i < n || n == kInfinite) {
+        chains_[k].at(i, epoch, context, out);
+        return;
+      }
+      i -= n;
+    }
+  }
+  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+    return std::make_unique<ConcatenateIterator>(run, inputs(), epoch, depth);
+  }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<ConcatenateNode>(std::move(inputs));
+  }
+
+ private:
+  std::vector<Chain> chains_;
+};
+
+}  // namespace
+
+NodePtr make_concatenate(std::vector<NodePtr> inputs) {
+  return std::make_shared<ConcatenateNode>(std::move(inputs));
+}
+
+}  // namespace headway

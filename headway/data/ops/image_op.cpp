@@ -1,0 +1,152 @@
+#include "headway/data/ops/image_op.h"
+
+#include "headway/io/file.h"
+
+namespace headway {
+namespace {
+
+const Name& image_name() {
+  static const Name name("image");
+  return name;
+}
+const Name& path_name() {
+  static const Name name("path");
+  return name;
+}
+
+ImageView view_of(const Tensor& image) {
+  if (image.rank() != 3) {
+    throw Error("image: " + image.shape().str() + " is no image of height x width x channels",
+                "decode the image first, and keep its layout HWC until the last step");
+  }
+  return packed(image.data(), image.dtype(), static_cast<int>(image.dim(0)),
+                static_cast<int>(image.dim(1)), static_cast<int>(image.dim(2)));
+}
+
+// Gives the image's memory: its row of the batch if it may be written there, else a fresh tensor.
+struct Target {
+  BatchRow* row;
+  Tensor result;
+  void* operator()(DType dtype, const Shape& shape) {
+    void* place = row ? row->place(image_name(), dtype, shape) : nullptr;
+    result = place ? Tensor::view(dtype, shape, place, nullptr) : Tensor::empty(dtype, shape);
+    return result.data();
+  }
+};
+
+class ImageOp : public SampleOp {
+ public:
+  ImageOp(std::vector<ImageStep> steps, std::vector<std::string> words, std::string field,
+          uint32_t number)
+      : chain_(std::move(steps)),
+        words_(std::move(words)),
+        field_(field.empty() ? Name("image") : Name(field)),
+        automatic_(field.empty()),
+        number_(number) {
+    for (const std::string& word : words_) name_ += (name_.empty() ? "" : "+") + word;
+  }
+
+  std::string name() const override { return name_; }
+
+  bool apply(Element& element, const SampleContext& context) const override {
+    thread_local ImageScratch scratch;
+    thread_local Buffer file;
+    Target target{context.row, {}};
+    if (!chain_.decodes()) {
+      const Tensor& pixels = element[image_name()];
+      chain_.run_pixels(view_of(pixels), context.random(number_), scratch, target);
+      element.set(image_name(), std::move(target.result));
+      return true;
+    }
+    const Name source = automatic_ && !element.find(field_) ? path_name() : field_;
+    const Tensor& encoded = element[source];
+    std::span<const uint8_t> bytes;
+    Origin origin = element.origin();
+    if (source == path_name()) {
+      const std::string path(encoded.bytes());
+      read_all(path, file);
+      bytes = {reinterpret_cast<const uint8_t*>(file.data()), file.size()};
+      origin = {path, -1};
+    } else {
+      const std::string_view view = encoded.bytes();
+      bytes = {reinterpret_cast<const uint8_t*>(view.data()), view.size()};
+    }
+    chain_.run_encoded(bytes, origin, context.random(number_), scratch, target);
+    for (Field& f : element.fields()) {
+      if (f.name == source) f = {image_name(), std::move(target.result)};
+    }
+    return true;
+  }
+
+  // This op followed by `next`, if both work on the image alone; null otherwise.
+  std::shared_ptr<const ImageOp> then(const ImageOp& next) const {
+    if (next.chain_.decodes()) return nullptr;
+    std::vector<ImageStep> steps = chain_.steps();
+    steps.insert(steps.end(), next.chain_.steps().begin(), next.chain_.steps().end());
+    std::vector<std::string> words = words_;
+    words.insert(words.end(), next.words_.begin(), next.words_.end());
+    return std::make_shared<ImageOp>(std::move(steps), std::move(words),
+                                     automatic_ ? "" : field_.str(), number_);
+  }
+
+ private:
+  ImageChain chain_;
+  std::vector<std::string> words_;
+  std::string name_;
+  Name field_;
+  bool automatic_;
+  uint32_t number_;
+};
+
+class ImageNode : public Node {
+ public:
+  ImageNode(NodePtr input, ImageStep step, std::string field)
+      : Node({std::move(input)}), step_(std::move(step)), field_(std::move(field)) {
+    description_ = ImageChain({step_}).describe();
+    op_ = std::make_shared<ImageOp>(std::vector<ImageStep>{step_}, std::vector<std::string>{word()},
+                                    field_, sample_ops_below(*this->input()) + 1);
+  }
+  std::string describe() const override { return description_; }
+  int64_t cardinality() const override { return input()->cardinality(); }
+  bool indexed() const override { return input()->indexed(); }
+  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
+    SampleContext own{context.seed, epoch, i, nullptr, context.ram};
+    input()->at(i, epoch, own, out);
+    op_->apply(out, own);
+  }
+  bool maps() const override { return true; }
+  bool prefers_stream() const override { return input()->prefers_stream(); }
+  SampleOpPtr sample_op() const override { return op_; }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<ImageNode>(std::move(inputs[0]), step_, field_);
+  }
+
+ private:
+  ImageStep step_;
+  std::string field_;
+  std::string description_;
+  SampleOpPtr op_;
+};
+
+}  // namespace
+
+NodePtr make_image_step(NodePtr input, ImageStep step, std::string field) {
+  return std::make_shared<ImageNode>(std::move(input), std::move(step), std::move(field));
+}
+
+std::vector<SampleOpPtr> fuse_image_ops(std::vector<SampleOpPtr> ops) {
+  std::vector<SampleOpPtr> fused;
+  for (SampleOpPtr& op : ops) {
+    const auto* next = dynamic_cast<const ImageOp*>(op.get());
+    const auto* last = fused.empty() ? nullptr : dynamic_cast<const ImageOp*>(fused.back().get());
+    const auto merged = next && last ? last->then(*next) : nullptr;
+    if (merged) {
+      fused.back() = merged;
+    } else {
+      fused.push_back(std::move(op));
+    }
+  }
+  return fused;
+}
+
+}  // namespace headway

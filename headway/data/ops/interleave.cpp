@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include "headway/data/ops/ops.h"
+#include "headway/data/plan.h"
+
+namespace headway {
+namespace {
+
+// Opens `cycle` inner datasets at a time and takes `block` elements from each in turn. In parallel,
+// each open one has a queue of its own that is filled while the others are read; the order is the
+// same. flat_map is a cycle of one.
+class InterleaveIterator : public Iterator {
+ public:
+  InterleaveIterator(Run& run, NodePtr outer, ExpandFn expand, InterleaveSettings settings,
+                     int64_t epoch, int depth)
+      : run_(run),
+        outer_node_(std::move(outer)),
+        expand_(std::move(expand)),
+        settings_(std::move(settings)),
+        epoch_(epoch),
+        depth_(depth),
+        outer_(open_outer()),
+        lanes_(settings_.cycle) {}
+
+  Poll next(Element& out) override {
+    for (;;) {
+      if (reopening_ && !reopen()) return Poll::kPending;
+      if (settings_.parallel && !open_all()) return Poll::kPending;
+      Lane& lane = lanes_[at_];
+      if (!lane.inner) {
+        const Poll poll = open(lane);
+        if (poll == Poll::kPending) return poll;
+        if (poll == Poll::kEnd) {
+          if (!any_open()) return Poll::kEnd;
+          advance();
+          continue;
+        }
+      }
+      const Poll poll = lane.inner->next(out);
+      if (poll == Poll::kPending) return poll;
+      if (poll == Poll::kElement) {
+        if (++taken_ == settings_.block) advance();
+        return poll;
+      }
+      lane.inner.reset();  // as in tf.data, a spent lane's turn passes to the next
+      advance();
+    }
+  }
+
+  // A lane's position: the outer position before the element it was opened from, and its own.
+  void save(Cursor& cursor) const override {
+    cursor.put(static_cast<int64_t>(at_));
+    cursor.put(taken_);
+    cursor.put(outer_ended_);
+    for (const Lane& lane : lanes_) {
+      const bool open = lane.inner || lane.seeker;
+      cursor.put(open);
+      if (!open) continue;
+      cursor.put(lane.outer_before);
+      Cursor inner = lane.inner_position;
+      if (lane.inner) inner.clear(), lane.inner->save(inner);
+      cursor.put(inner);
+    }
+    Cursor outer;
+    outer_->save(outer);
+    cursor.put(outer);
+  }
+
+  void restore(CursorReader& cursor) override {
+    at_ = cursor.take();
+    taken_ = cursor.take();
+    outer_ended_ = cursor.take();
+    for (Lane& lane : lanes_) {
+      if (!cursor.take()) continue;
+      lane.outer_before = cursor.take_cursor();
+      lane.inner_position = cursor.take_cursor();
+      lane.seeker = open_outer();
+      CursorReader before(lane.outer_before);
+      lane.seeker->restore(before);
+      reopening_ = true;
+    }
+    const Cursor position = cursor.take_cursor();
+    CursorReader outer(position);
+    outer_->restore(outer);
+  }
+
+ private:
+  struct Lane {
+    std::unique_ptr<Iterator> inner;
+    Cursor outer_before;
+    std::unique_ptr<Iterator> seeker;  // after a restore: finds the element the lane stood in
+    Cursor inner_position;             // ... and where in it
+  };
+
+  std::unique_ptr<Iterator> open_outer() { return start(run_, outer_node_, epoch_, depth_ + 1); }
+
+  // False while an upstream stage has still to deliver.
+  bool reopen() {
+    for (Lane& lane : lanes_) {
+      if (!lane.seeker) continue;
+      Element element;
+      const Poll poll = lane.seeker->next(element);
+      if (poll == Poll::kPending) return false;
+      if (poll == Poll::kEnd) {
+        throw Error(settings_.word + ": the element a saved position stood in is gone",
+                    "restore with the same files");
+      }
+      lane.inner = start_inner(element);
+      CursorReader inner(lane.inner_position);
+      lane.inner->restore(inner);
+      lane.seeker.reset();
+    }
+    reopening_ = false;
+    return true;
+  }
+
+  // Opens every free lane from here on, so that all of them fill while the first is read.
+  bool open_all() {
+    for (size_t i = 0; i < lanes_.size() && !outer_ended_; ++i) {
+      Lane& lane = lanes_[(at_ + i) % lanes_.size()];
+      if (!lane.inner && open(lane) == Poll::kPending) return false;
+    }
+    return true;
+  }
+
+  Poll open(Lane& lane) {
+    if (outer_ended_) return Poll::kEnd;
+    lane.outer_before.clear();
+    outer_->save(lane.outer_before);
+    Element element;
+    const Poll poll = outer_->next(element);
+    outer_ended_ = poll == Poll::kEnd;
+    if (poll == Poll::kElement) lane.inner = start_inner(element);
+    return poll;
+  }
+
+  std::unique_ptr<Iterator> start_inner(const Element& element) {
+    const NodePtr inner = plan(expand_(element));
+    if (!settings_.parallel) return start(run_, inner, epoch_, depth_ + 1);
+    auto stage = start_stage(run_, inner, epoch_, depth_ + 1);
+    if (!reopening_) stage->stage().start();
+    return stage;
+  }
+
+  bool any_open() const {
+    for (const Lane& lane : lanes_) {
+      if (lane.inner) return true;
+    }
+    return false;
+  }
+  void advance() {
+    at_ = (at_ + 1) % lanes_.size();
+    taken_ = 0;
+  }
+
+  Run& run_;
+  NodePtr outer_node_;
+  ExpandFn expand_;
+  InterleaveSettings settings_;
+  int64_t epoch_;
+  int depth_;
+  std::unique_ptr<Iterator> outer_;
+  std::vector<Lane> lanes_;
+  size_t at_ = 0;
+  int64_t taken_ = 0;
+  bool outer_ended_ = false;
+  bool reopening_ = false;
+};
+
+class InterleaveNode : public Node {
+ public:
+  InterleaveNode(NodePtr input, ExpandFn expand, InterleaveSettings settings)
+      : Node({std::move(input)}), expand_(std::move(expand)), settings_(std::move(settings)) {}
+
+  std::string describe() const override {
+    if (settings_.cycle == 1) return settings_.word;
+    return fmt::format("{}(cycle {}, block {})", settings_.word, settings_.cycle, settings_.block);
+  }
+  int64_t cardinality() const override { return input()->cardinality() == 0 ? 0 : kUnknown; }
+  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+    return std::make_unique<InterleaveIterator>(run, input(), expand_, settings_, epoch, depth);
+  }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<InterleaveNode>(std::move(inputs[0]), expand_, settings_);
+  }
+
+ private:
+  ExpandFn expand_;
+  InterleaveSettings settings_;
+};
+
+}  // namespace
+
+NodePtr make_interleave(NodePtr input, ExpandFn expand, InterleaveSettings settings) {
+  if (settings.cycle < 1 || settings.block < 1) {
+    throw Error(fmt::format("{}: a cycle of {} and blocks of {}", settings.word, settings.cycle,
+                            settings.block),
+                "both are 1 or more");
+  }
+  return std::make_shared<InterleaveNode>(std::move(input), std::move(expand), std::move(settings));
+}
+
+}  // namespace headway

@@ -1,0 +1,41 @@
+#include <fmt/format.h>
+
+#include "headway/data/ops/ops.h"
+#include "headway/data/plan.h"
+
+namespace headway {
+namespace {
+
+class PrefetchNode : public Node {
+ public:
+  PrefetchNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {}
+  std::string describe() const override { return "prefetch"; }
+  int64_t cardinality() const override { return input()->cardinality(); }
+  bool indexed() const override { return input()->indexed(); }
+  bool only_indices() const override { return true; }
+  bool prefers_stream() const override { return true; }
+  bool is_stage() const override { return true; }
+  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
+    input()->at(i, epoch, context, out);
+  }
+  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+    return start_stage(run, input(), epoch, depth, count_);
+  }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<PrefetchNode>(std::move(inputs[0]), count_);
+  }
+
+ private:
+  int64_t count_;
+};
+
+}  // namespace
+
+NodePtr make_prefetch(NodePtr input, int64_t count) {
+  if (count != kAuto && count < 1) {
+    throw Error(fmt::format("prefetch: {} elements", count), "leave it out, or give 1 or more");
+  }
+  return std::make_shared<PrefetchNode>(std::move(input), count);
+}
+
+}  // namespace headway

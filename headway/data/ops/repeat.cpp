@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include "headway/data/ops/ops.h"
+#include "headway/data/plan.h"
+
+namespace headway {
+namespace {
+
+class RepeatIterator : public Iterator {
+ public:
+  RepeatIterator(Run& run, NodePtr input, int64_t count, int64_t epoch, int depth)
+      : run_(run), node_(std::move(input)), count_(count), epoch_(epoch), depth_(depth) {
+    open();
+  }
+
+  Poll next(Element& out) override {
+    while (count_ == kInfinite || round_ < count_) {
+      const Poll poll = input_->next(out);
+      if (poll != Poll::kEnd) {
+        any_ |= poll == Poll::kElement;
+        return poll;
+      }
+      if (!any_) {
+        throw Error("repeat: its input gives no elements at all",
+                    "check the source: an empty list, or a filter that drops everything");
+      }
+      ++round_;
+      any_ = false;
+      if (count_ == kInfinite || round_ < count_) open();
+    }
+    return Poll::kEnd;
+  }
+  void save(Cursor& cursor) const override {
+    cursor.put(round_);
+    cursor.put(any_);
+    input_->save(cursor);
+  }
+  void restore(CursorReader& cursor) override {
+    round_ = cursor.take();
+    any_ = cursor.take();
+    open();
+    input_->restore(cursor);
+  }
+
+ private:
+  void open() {
+    input_.reset();  // the old one's stages end before the new one's begin
+    input_ = start(run_, node_, epoch_ + round_, depth_);
+  }
+
+  Run& run_;
+  NodePtr node_;
+  int64_t count_;
+  int64_t epoch_;
+  int depth_;
+  int64_t round_ = 0;
+  bool any_ = false;
+  std::unique_ptr<Iterator> input_;
+};
+
+class RepeatNode : public Node {
+ public:
+  RepeatNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {}
+
+  std::string describe() const override {
+    return count_ == kInfinite ? "repeat" : fmt::format("repeat({})", count_);
+  }
+  int64_t cardinality() const override {
+    const int64_t n = input()->cardinality();
+    if (count_ == 0 || n == 0) return 0;
+    if (n < 0) return n;
+    return count_ == kInfinite ? kInfinite : n * count_;
+  }
+  bool indexed() const override { return input()->indexed() && input()->cardinality() != 0; }
+  bool only_indices() const override { return true; }
+  bool prefers_stream() const override { return input()->prefers_stream(); }
+  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
+    const int64_t n = input()->cardinality();
+    if (n == kInfinite) return input()->at(i, epoch, context, out);
+    input()->at(i % n, epoch + i / n, context, out);
+  }
+  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+    return std::make_unique<RepeatIterator>(run, input(), count_, epoch, depth);
+  }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<RepeatNode>(std::move(inputs[0]), count_);
+  }
+
+ private:
+  int64_t count_;
+};
+
+}  // namespace
+
+NodePtr make_repeat(NodePtr input, int64_t count) {
+  return std::make_shared<RepeatNode>(std::move(input), count < 0 ? kInfinite : count);
+}
+
+}  // namespace headway

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include "headway/data/ops/ops.h"
+#include "headway/data/ops/unary_iterator.h"
+#include "headway/data/plan.h"
+
+namespace headway {
+namespace {
+
+class ShardIterator : public UnaryIterator {
+ public:
+  ShardIterator(std::unique_ptr<Iterator> input, int64_t shards, int64_t index)
+      : UnaryIterator(std::move(input)), shards_(shards), index_(index) {}
+  Poll next(Element& out) override {
+    for (;;) {
+      const Poll poll = input_->next(out);
+      if (poll != Poll::kElement) return poll;
+      if (seen_++ % shards_ == index_) return poll;
+    }
+  }
+  void save(Cursor& cursor) const override {
+    cursor.put(seen_);
+    input_->save(cursor);
+  }
+  void restore(CursorReader& cursor) override {
+    seen_ = cursor.take();
+    input_->restore(cursor);
+  }
+
+ private:
+  int64_t shards_, index_, seen_ = 0;
+};
+
+class ShardNode : public Node {
+ public:
+  ShardNode(NodePtr input, int64_t shards, int64_t index)
+      : Node({std::move(input)}), shards_(shards), index_(index) {}
+  std::string describe() const override { return fmt::format("shard({} of {})", index_, shards_); }
+  int64_t cardinality() const override {
+    const int64_t n = input()->cardinality();
+    return n < 0 ? n : (n - index_ + shards_ - 1) / shards_;
+  }
+  bool indexed() const override { return input()->indexed(); }
+  bool only_indices() const override { return true; }
+  bool prefers_stream() const override { return input()->prefers_stream(); }
+  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
+    input()->at(i * shards_ + index_, epoch, context, out);
+  }
+  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+    return std::make_unique<ShardIterator>(start(run, input(), epoch, depth), shards_, index_);
+  }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<ShardNode>(std::move(inputs[0]), shards_, index_);
+  }
+
+ private:
+  int64_t shards_, index_;
+};
+
+}  // namespace
+
+NodePtr make_shard(NodePtr input, int64_t shards, int64_t index) {
+  if (shards < 1 || index < 0 || index >= shards) {
+    throw Error(fmt::format("shard: number {} of {}", index, shards),
+                "the index goes from 0 to the number of shards minus 1");
+  }
+  return std::make_shared<ShardNode>(std::move(input), shards, index);
+}
+
+}  // namespace headway

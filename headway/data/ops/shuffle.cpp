@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "headway/core/log.h"
+#include "headway/core/permutation.h"
+#include "headway/data/ops/ops.h"
+#include "headway/data/ops/unary_iterator.h"
+#include "headway/data/plan.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t kDefaultBuffer = 10'000;
+constexpr int64_t kDefaultMinimumFill = 512;
+constexpr uint32_t kBufferStream = 0x4255;
+
+// A buffer from which elements are drawn at random. It yields from the minimum fill on and grows
+// while it yields (two in for one out), so that nobody waits for it to be full.
+class BufferShuffle : public ReplayIterator {
+ public:
+  BufferShuffle(Run& run, std::unique_ptr<Iterator> input, int64_t buffer, int64_t minimum,
+                uint64_t seed, int64_t epoch)
+      : run_(run),
+        input_(std::move(input)),
+        capacity_(buffer),
+        wanted_(std::min(buffer, minimum)),
+        random_(seed, epoch, 0, kBufferStream) {}
+
+  ~BufferShuffle() override { run_.ram.release(bytes_); }
+
+ protected:
+  Poll produce(Element& out) override {
+    while (wanted_ > 0 && !ended_ && static_cast<int64_t>(held_.size()) < capacity_) {
+      Element element;
+      const Poll poll = input_->next(element);
+      if (poll == Poll::kPending) return poll;
+      ended_ = poll == Poll::kEnd;
+      if (!ended_) hold(std::move(element));
+      --wanted_;
+    }
+    if (held_.empty()) return Poll::kEnd;
+    std::swap(held_[random_.below(held_.size())], held_.back());
+    out = std::move(held_.back());
+    held_.pop_back();
+    release(out.size_bytes());
+    wanted_ = 2;
+    return Poll::kElement;
+  }
+
+ private:
+  void hold(Element element) {
+    const int64_t size_bytes = element.size_bytes();
+    if (!run_.ram.reserve(size_bytes, true) || run_.ram.used_bytes() > run_.ram.limit_bytes()) {
+      // Full by bytes: what is held now is the window from here on.
+      const auto held = std::max<int64_t>(1, static_cast<int64_t>(held_.size()));
+      if (held < capacity_) {
+        log(LogLevel::kWarning,
+            fmt::format("shuffle: {} elements fill the RAM budget of {} MB, so the buffer stays at "
+                        "that instead of {}; shuffle before decoding, or raise ram_budget_bytes",
+                        held, run_.ram.limit_bytes() >> 20, capacity_));
+        capacity_ = held;
+      }
+    }
+    bytes_ += size_bytes;
+    held_.push_back(std::move(element));
+  }
+  void release(int64_t size_bytes) {
+    bytes_ -= size_bytes;
+    run_.ram.release(size_bytes);
+  }
+
+  Run& run_;
+  std::unique_ptr<Iterator> input_;
+  int64_t capacity_;
+  int64_t wanted_;
+  Random random_;
+  std::vector<Element> held_;
+  int64_t bytes_ = 0;
+  bool ended_ = false;
+};
+
+class ShuffleNode : public Node {
+ public:
+  ShuffleNode(NodePtr input, ShuffleSettings settings)
+      : Node({std::move(input)}), settings_(settings) {}
+
+  std::string describe() const override {
+    std::string text = indexed() ? "shuffle(" : fmt::format("shuffle(buffer {}, ", buffer());
+    text += fmt::format("seed {}", settings_.seed);
+    return text + (settings_.reshuffle_each_iteration ? ")" : ", same every iteration)");
+  }
+  int64_t cardinality() const override { return input()->cardinality(); }
+  bool indexed() const override { return input()->indexed() && cardinality() >= 0; }
+  bool only_indices() const override { return true; }
+  std::string replay() const override {
+    return indexed() ? "" : "replays the elements of the iteration so far";
+  }
+
+  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
+    input()->at((*order(context.seed, epoch))[i], epoch, context, out);
+  }
+  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+    const int64_t minimum =
+        settings_.minimum_fill == kAuto ? kDefaultMinimumFill : settings_.minimum_fill;
+    return std::make_unique<BufferShuffle>(run, start(run, input(), epoch, depth), buffer(),
+                                           std::max<int64_t>(1, minimum),
+                                           mix(run.seed(), settings_.seed), order_epoch(epoch));
+  }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<ShuffleNode>(std::move(inputs[0]), settings_);
+  }
+
+ private:
+  int64_t buffer() const { return settings_.buffer == kAuto ? kDefaultBuffer : settings_.buffer; }
+  int64_t order_epoch(int64_t epoch) const {
+    return settings_.reshuffle_each_iteration ? epoch : 0;
+  }
+
+  // The order of an epoch, made when first asked for. Two are kept: workers may be on both sides of
+  // an epoch's end.
+  std::shared_ptr<Permutation> order(uint64_t seed, int64_t epoch) const {
+    const auto key = std::pair(mix(seed, settings_.seed), order_epoch(epoch));
+    MutexLock lock(mu_);
+    auto& order = orders_[key];
+    if (!order) order = std::make_shared<Permutation>(cardinality(), key.first, key.second);
+    const auto kept = order;
+    while (orders_.size() > 2) {
+      orders_.erase(orders_.begin()->first == key ? std::prev(orders_.end()) : orders_.begin());
+    }
+    return kept;
+  }
+
+  ShuffleSettings settings_;
+  mutable Mutex mu_;
+  mutable std::map<std::pair<uint64_t, int64_t>, std::shared_ptr<Permutation>> orders_
+      GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+NodePtr make_shuffle(NodePtr input, ShuffleSettings settings) {
+  if (settings.buffer != kAuto && settings.buffer < 1) {
+    throw Error(fmt::format("shuffle: a buffer of {} elements", settings.buffer),
+                "leave it out, or give 1 or more");
+  }
+  return std::make_shared<ShuffleNode>(std::move(input), settings);
+}
+
+}  // namespace headway

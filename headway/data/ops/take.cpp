@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/data/ops/ops.h"
+#include "headway/data/ops/unary_iterator.h"
+#include "headway/data/plan.h"
+
+namespace headway {
+namespace {
+
+class TakeIterator : public UnaryIterator {
+ public:
+  TakeIterator(std::unique_ptr<Iterator> input, int64_t count)
+      : UnaryIterator(std::move(input)), left_(count) {}
+  Poll next(Element& out) override {
+    if (left_ == 0) return Poll::kEnd;
+    const Poll poll = input_->next(out);
+    left_ -= poll == Poll::kElement;
+    return poll;
+  }
+  void save(Cursor& cursor) const override {
+    cursor.put(left_);
+    input_->save(cursor);
+  }
+  void restore(CursorReader& cursor) override {
+    left_ = cursor.take();
+    input_->restore(cursor);
+  }
+
+ private:
+  int64_t left_;
+};
+
+class SkipIterator : public UnaryIterator {
+ public:
+  SkipIterator(std::unique_ptr<Iterator> input, int64_t count)
+      : UnaryIterator(std::move(input)), left_(count) {}
+  Poll next(Element& out) override {
+    for (; left_ > 0; --left_) {
+      const Poll poll = input_->next(out);
+      if (poll != Poll::kElement) return poll;
+    }
+    return input_->next(out);
+  }
+  void save(Cursor& cursor) const override {
+    cursor.put(left_);
+    input_->save(cursor);
+  }
+  void restore(CursorReader& cursor) override {
+    left_ = cursor.take();
+    input_->restore(cursor);
+  }
+
+ private:
+  int64_t left_;
+};
+
+class TakeNode : public Node {
+ public:
+  TakeNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {}
+  std::string describe() const override { return fmt::format("take({})", count_); }
+  int64_t cardinality() const override {
+    const int64_t n = input()->cardinality();
+    return n == kInfinite ? count_ : n == kUnknown ? kUnknown : std::min(n, count_);
+  }
+  bool indexed() const override { return input()->indexed(); }
+  bool only_indices() const override { return true; }
+  bool prefers_stream() const override { return input()->prefers_stream(); }
+  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
+    input()->at(i, epoch, context, out);
+  }
+  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+    return std::make_unique<TakeIterator>(start(run, input(), epoch, depth), count_);
+  }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<TakeNode>(std::move(inputs[0]), count_);
+  }
+
+ private:
+  int64_t count_;
+};
+
+class SkipNode : public Node {
+ public:
+  SkipNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {}
+  std::string describe() const override { return fmt::format("skip({})", count_); }
+  int64_t cardinality() const override {
+    const int64_t n = input()->cardinality();
+    return n < 0 ? n : std::max<int64_t>(0, n - count_);
+  }
+  bool indexed() const override { return input()->indexed(); }
+  bool only_indices() const override { return true; }
+  bool prefers_stream() const override { return input()->prefers_stream(); }
+  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
+    input()->at(i + count_, epoch, context, out);
+  }
+  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+    return std::make_unique<SkipIterator>(start(run, input(), epoch, depth), count_);
+  }
+  NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
+    return std::make_shared<SkipNode>(std::move(inputs[0]), count_);
+  }
+
+ private:
+  int64_t count_;
+};
+
+}  // namespace
+
+// As in tf.data a negative count means all.
+NodePtr make_take(NodePtr input, int64_t count) {
+  return count < 0 ? input : std::make_shared<TakeNode>(std::move(input), count);
+}
+
+NodePtr make_skip(NodePtr input, int64_t count) {
+  return std::make_shared<SkipNode>(std::move(input), count < 0 ? INT64_MAX / 2 : count);
+}
+
+}  // namespace headway

@@ -1,0 +1,233 @@
+#include "headway/data/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "headway/core/clock.h"
+#include "headway/core/log.h"
+#include "headway/data/autotune.h"
+#include "headway/data/dataset.h"
+#include "headway/data/plan.h"
+
+namespace headway {
+namespace {
+
+constexpr double kDefaultStallS = 10;
+constexpr double kRamShare = 0.5;  // of what is available
+constexpr int kSpins = 400;        // a few microseconds: cheaper than sleeping for a cheap element
+constexpr const char* kFormat = "headway-position-1";
+
+int64_t held_bytes(const Node& node) {
+  int64_t total = node.held_bytes();
+  for (const NodePtr& input : node.inputs()) total += held_bytes(*input);
+  return total;
+}
+
+std::string description_of(const Dataset& dataset) {
+  return fmt::format("{}seed {}\n", dataset.describe(), dataset.options().seed.value_or(0));
+}
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+struct Pipeline::Impl {
+  Impl(const Dataset& dataset, StartOptions start_options)
+      : description(description_of(dataset)),
+        limits(read_limits()),
+        run(dataset.options(), dataset.options().ram_budget_bytes.value_or(
+                                   static_cast<int64_t>(double(limits.memory_bytes) * kRamShare))),
+        tune(run.pool, limits, dataset.options().threads),
+        planned(plan(dataset.node())),
+        epoch(start_options.epoch),
+        started_ns(now_ns()) {
+    if (start_options.state) {
+      restore(*start_options.state);
+    } else {
+      root = start_stage(run, planned, epoch, 0);
+    }
+    run.ram.reserve(held_bytes(*planned), true);
+    run.pool.set_tick([this] { tune.tick(); });
+    run.pool.set_threads(tune.first_choice());
+    root->stage().start();
+  }
+
+  ~Impl() {
+    run.pool.stop();
+    root.reset();
+  }
+
+  void restore(const PipelineState& state);
+
+  const std::string description;
+  const Limits limits;
+  Run run;
+  Autotune tune;
+  const NodePtr planned;
+  int64_t epoch;
+  const int64_t started_ns;
+  std::unique_ptr<StageIterator> root;
+  Worker self{-1};  // for pipelines without threads
+  int64_t taken = 0;
+  int64_t returned_ns = 0;  // when next() last gave something
+};
+
+Pipeline::Pipeline(const Dataset& dataset, StartOptions options)
+    : impl_(std::make_unique<Impl>(dataset, std::move(options))) {}
+Pipeline::Pipeline(Pipeline&&) noexcept = default;
+Pipeline::~Pipeline() = default;
+
+std::optional<Element> Pipeline::next() {
+  Impl& p = *impl_;
+  ConsumerCounters& seen = p.run.recorder.consumer;
+  const int64_t asked = now_ns();
+  if (p.returned_ns) seen.elsewhere_ns.fetch_add(asked - p.returned_ns, std::memory_order_relaxed);
+  const double stall_s = p.run.options.stall_report_s.value_or(kDefaultStallS);
+  const auto patience = static_cast<int64_t>(stall_s * 1e9);
+  int64_t next_report = stall_s > 0 ? asked + patience : INT64_MAX;
+  int64_t now = asked;
+  Element element;
+  Poll poll;
+  for (;;) {
+    const uint64_t ticket = p.run.pool.output.ticket();
+    poll = p.root->next(element);
+    if (poll != Poll::kPending) break;
+    if (p.run.pool.threads() == 0) {
+      if (p.run.pool.help(p.self)) continue;
+      p.run.pool.output.wait(ticket, 1'000'000);
+    } else {
+      for (int i = 0; i < kSpins && p.run.pool.output.ticket() == ticket; ++i) relax();
+      if (p.run.pool.output.ticket() != ticket) continue;
+      now = now_ns();
+      p.run.pool.output.wait(ticket, std::clamp<int64_t>(next_report - now, 1'000'000, 1'000'000'000));
+    }
+    now = now_ns();
+    if (now >= next_report) {
+      log(LogLevel::kWarning, stall_report());
+      next_report = now + patience;
+    }
+  }
+  p.returned_ns = now_ns();
+  seen.waiting_ns.fetch_add(p.returned_ns - asked, std::memory_order_relaxed);
+  if (poll == Poll::kEnd) return std::nullopt;
+  if (p.taken++ == 0) seen.first_ns.store(p.returned_ns - p.started_ns, std::memory_order_relaxed);
+  seen.taken.fetch_add(1, std::memory_order_relaxed);
+  return element;
+}
+
+PipelineState Pipeline::save() const {
+  Cursor cursor;
+  impl_->root->save(cursor);
+  const nlohmann::json json = {{"format", kFormat},
+                               {"pipeline", impl_->description},
+                               {"epoch", impl_->epoch},
+                               {"taken", impl_->taken},
+                               {"skipped", impl_->run.ledger.skipped()},
+                               {"seen", impl_->run.ledger.seen()},
+                               {"cursor", cursor.words()}};
+  return {json.dump()};
+}
+
+void Pipeline::Impl::restore(const PipelineState& state) {
+  const auto json = nlohmann::json::parse(state.text, nullptr, false);
+  if (json.is_discarded() || !json.is_object() || json.value("format", "") != kFormat) {
+    throw Error("this is not a saved position of a pipeline", "give what Pipeline::save() returned");
+  }
+  const auto saved = json.value("pipeline", "");
+  if (saved != description) {
+    throw Error(fmt::format("the position was saved by another pipeline\n--- saved\n{}--- here\n{}",
+                            saved, description),
+                "restore with the pipeline it was saved from, or start anew");
+  }
+  epoch = json.value("epoch", int64_t{0});
+  taken = json.value("taken", int64_t{0});
+  run.ledger.restore(json.value("skipped", int64_t{0}), json.value("seen", int64_t{0}));
+  root = start_stage(run, planned, epoch, 0);
+  Cursor cursor;
+  cursor.words() = json.value("cursor", std::vector<int64_t>{});
+  CursorReader reader(cursor);
+  root->restore(reader);
+}
+
+PipelineStats Pipeline::stats() const {
+  const Impl& p = *impl_;
+  PipelineStats stats;
+  for (const auto& s : p.run.recorder.stages()) {
+    StageStats& stage = stats.stages.emplace_back();
+    stage.name = s->name;
+    stage.depth = s->depth;
+    stage.elements_in = s->elements_in;
+    stage.elements_out = s->elements_out;
+    stage.dropped = s->dropped;
+    stage.bytes_out = s->bytes_out;
+    stage.busy_s = double(s->busy_ns) * 1e-9;
+    stage.input_s = double(s->input_ns) * 1e-9;
+    stage.queue_fill = s->queue_fill;
+    stage.queue_capacity = s->queue_capacity;
+    for (const auto& op : s->ops) {
+      const double each = op->timed ? double(op->busy_ns) / double(op->timed) : 0;
+      stage.ops.push_back({op->name, each * double(s->elements_in)});
+    }
+  }
+  const ConsumerCounters& seen = p.run.recorder.consumer;
+  stats.threads = p.run.pool.threads();
+  stats.taken = p.taken;
+  stats.running_s = double(now_ns() - p.started_ns) * 1e-9;
+  stats.waiting_s = double(seen.waiting_ns) * 1e-9;
+  stats.elsewhere_s = double(seen.elsewhere_ns) * 1e-9;
+  stats.first_s = double(seen.first_ns) * 1e-9;
+  stats.skipped = p.run.ledger.skipped();
+  stats.ram_used_bytes = p.run.ram.used_bytes();
+  stats.ram_peak_bytes = p.run.ram.peak_bytes();
+  stats.ram_limit_bytes = p.run.ram.limit_bytes();
+  return stats;
+}
+
+std::string Pipeline::explain() const {
+  const Impl& p = *impl_;
+  const PipelineStats s = stats();
+  std::string text = "described\n" + p.description + "planned\n" + describe_chain(*p.planned) + "stages, consumer first\n";
+  for (const StageStats& stage : s.stages) {
+    text += fmt::format("{}{}: queue of {}\n", std::string(2 * stage.depth, ' '), stage.name,
+                        stage.queue_capacity);
+  }
+  text += fmt::format("RAM: {} MB of {} MB used, {} MB at most so far\nthreads\n", s.ram_used_bytes >> 20,
+                      s.ram_limit_bytes >> 20, s.ram_peak_bytes >> 20);
+  for (const std::string& decision : p.tune.decisions()) text += decision + "\n";
+  if (s.taken > 1) {
+    const double each = 1e3 * s.elsewhere_s / double(s.taken), wait = 1e3 * s.waiting_s / double(s.taken);
+    text += fmt::format("consumer: {:.3f} ms of its own per element, {:.3f} ms waiting for one\n", each, wait);
+  }
+  return text;
+}
+
+std::string Pipeline::stall_report() const {
+  const Impl& p = *impl_;
+  const int64_t now = now_ns();
+  const double quiet = double(now - (p.returned_ns ? p.returned_ns : p.started_ns)) * 1e-9;
+  std::string text = fmt::format("no element for {:.1f} s ({} so far)\n", quiet, p.taken);
+  for (const auto& stage : p.run.pool.stages()) {
+    text += fmt::format("  stage {}: {}\n", stage->name(), stage->state());
+  }
+  int idle = 0;
+  for (const Worker* worker : p.run.pool.workers()) {
+    const Activity::Snapshot a = worker->activity.snapshot();
+    if (!a.since_ns) {
+      ++idle;
+      continue;
+    }
+    text += fmt::format("  worker {}: in {} of {} for {:.1f} s{}\n", worker->number,
+                        a.op.empty() ? "its source" : a.op, a.stage, double(now - a.since_ns) * 1e-9,
+                        a.file.empty() ? "" : ", on " + a.file);
+  }
+  text += fmt::format("  {} of {} workers have nothing to do", idle, p.run.pool.workers().size());
+  return text;
+}
+
+}  // namespace headway

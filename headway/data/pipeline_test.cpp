@@ -1,0 +1,204 @@
+#include "headway/data/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <set>
+#include <thread>
+
+#include "headway/core/log.h"
+#include "headway/core/sync.h"
+#include "headway/data/dataset.h"
+
+namespace headway {
+namespace {
+
+std::vector<int64_t> values_of(const Dataset& dataset, int threads = 2) {
+  std::vector<int64_t> values;
+  Pipeline run = dataset.with_options({.threads = threads}).start();
+  while (auto e = run.next()) {
+    for (int64_t v : e->fields()[0].value.values<int64_t>()) values.push_back(v);
+  }
+  return values;
+}
+
+std::vector<int64_t> iota(int64_t n, int64_t first = 0) {
+  std::vector<int64_t> values(n);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+int64_t twice(int64_t x) { return 2 * x; }
+
+TEST(Pipeline, GivesARangeInOrder) { EXPECT_EQ(values_of(range(100)), iota(100)); }
+
+TEST(Pipeline, MapsInOrderWhateverTheThreads) {
+  std::vector<int64_t> expected;
+  for (int64_t i = 0; i < 1000; ++i) expected.push_back(2 * i);
+  for (int threads : {0, 1, 2, 16}) {
+    EXPECT_EQ(values_of(range(1000).map(twice).batch(32), threads), expected) << threads;
+    EXPECT_EQ(values_of(range(1000).map(twice), threads), expected) << threads;
+  }
+}
+
+TEST(Pipeline, KeepsTheShortLastBatchUnlessToldToDropIt) {
+  std::vector<int64_t> sizes;
+  for (const Batch& b : range(10).batch(4)) sizes.push_back(b.only().dim(0));
+  EXPECT_EQ(sizes, (std::vector<int64_t>{4, 4, 2}));
+  EXPECT_EQ(values_of(range(10).batch(4, {.drop_remainder = true})), iota(8));
+}
+
+TEST(Pipeline, FilterDropsAndBatchesStayFull) {
+  const Dataset even = range(100).filter([](int64_t x) { return x % 2 == 0; });
+  std::vector<int64_t> expected;
+  for (int64_t i = 0; i < 100; i += 2) expected.push_back(i);
+  EXPECT_EQ(values_of(even), expected);
+  Pipeline run = even.batch(7).start();
+  EXPECT_EQ(run.next()->only().dim(0), 7);
+}
+
+TEST(Pipeline, AFunctionThatThrowsIsNamedAndEndsTheRun) {
+  const Dataset bad = range(100).map([](int64_t x) -> int64_t {
+    if (x == 40) throw std::runtime_error("forty is bad");
+    return x;
+  }, {.name = "check"});
+  Pipeline run = bad.batch(8).with_options({.threads = 2}).start();
+  try {
+    while (run.next()) {}
+    FAIL() << "the error was lost";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "check: forty is bad");
+  }
+  EXPECT_FALSE(run.next());
+}
+
+TEST(Pipeline, ElementsBeforeABadOneStillCome) {
+  const Dataset bad = range(100).map([](int64_t x) -> int64_t {
+    if (x == 40) throw std::runtime_error("bad");
+    return x;
+  });
+  Pipeline run = bad.with_options({.threads = 4}).start();
+  for (int64_t i = 0; i < 40; ++i) ASSERT_EQ(run.next()->only().item<int64_t>(), i);
+  EXPECT_THROW(run.next(), Error);
+}
+
+TEST(Pipeline, AbandonedEarlyItJoinsItsThreadsAndFreesEverything) {
+  auto token = std::make_shared<int>(0);
+  {
+    const Dataset endless = range(1000).map([token](int64_t x) { return x; }).repeat().batch(10);
+    Pipeline run = endless.start();
+    run.next();
+  }
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST(Pipeline, TheSameSeedGivesTheSameRandomNumbersForAnyThreads) {
+  const auto noisy = range(500).shuffle().random_map([](Element e, Random& random) {
+    e.set("noise", Tensor::scalar<float>(random.uniform()));
+    return e;
+  }).batch(16);
+  std::vector<Element> expected;
+  for (const Batch& b : noisy.with_options({.threads = 0})) expected.push_back(b);
+  for (int threads : {1, 2, 16}) {
+    size_t i = 0;
+    Pipeline run = noisy.with_options({.threads = threads}).start();
+    while (auto batch = run.next()) EXPECT_TRUE(batch->same(expected[i++]));
+    EXPECT_EQ(i, expected.size());
+  }
+}
+
+TEST(Pipeline, UnorderedGivesEveryElementOnce) {
+  const Dataset uneven = range(300).map([](int64_t x) {
+    if (x % 7 == 0) std::this_thread::yield();
+    return x;
+  }, {.ordered = false});
+  const auto values = values_of(uneven, 4);
+  EXPECT_EQ(std::set<int64_t>(values.begin(), values.end()).size(), 300u);
+  EXPECT_EQ(values.size(), 300u);
+}
+
+TEST(Pipeline, ASerialMapIsCalledInOrderAndAlone) {
+  auto last = std::make_shared<std::atomic<int64_t>>(-1);
+  const Dataset serial = range(500).map([last](int64_t x) {
+    EXPECT_EQ(last->exchange(x), x - 1);
+    return x;
+  }, {.num_parallel_calls = 1});
+  EXPECT_EQ(values_of(serial.batch(8), 4), iota(500));
+}
+
+TEST(Pipeline, NoMoreCallsAtOnceThanAskedFor) {
+  auto inside = std::make_shared<std::atomic<int>>(0);
+  auto most = std::make_shared<std::atomic<int>>(0);
+  const Dataset two = range(200).map([=](int64_t x) {
+    const int now = ++*inside;
+    int seen = *most;
+    while (now > seen && !most->compare_exchange_weak(seen, now)) {}
+    std::this_thread::yield();
+    --*inside;
+    return x;
+  }, {.num_parallel_calls = 2});
+  EXPECT_EQ(values_of(two, 8), iota(200));
+  EXPECT_LE(most->load(), 2);
+}
+
+TEST(Pipeline, BatchesOfDifferentShapesAreRefusedWithTheSampleNamed) {
+  const Dataset ragged = range(4).map([](Element e) {
+    Element out;
+    out.set("x", Tensor::empty(DType::kFloat32, {3 + (e.only().item<int64_t>() == 2)}));
+    return out;
+  });
+  Pipeline run = ragged.batch(4).with_options({.threads = 1}).start();
+  try {
+    run.next();
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.problem(), "batch: 'x' of sample 2 is float32 4, others in its batch are float32 3");
+    EXPECT_FALSE(e.hint().empty());
+  }
+}
+
+TEST(Pipeline, SaysWhoWaitsWhenNothingMoves) {
+  std::string report;
+  Mutex mu;
+  auto old = set_log_sink([&](LogLevel, const std::string& text) {
+    MutexLock lock(mu);
+    report = text;
+  });
+  auto release = std::make_shared<std::atomic<bool>>(false);
+  const Dataset stuck = range(10).map([release, &mu, &report](int64_t x) {
+    while (!*release) {
+      std::this_thread::yield();
+      MutexLock lock(mu);
+      if (!report.empty()) *release = true;
+    }
+    return x;
+  }, {.name = "stuck_map"});
+  Pipeline run = stuck.with_options({.threads = 1, .stall_report_s = 0.05}).start();
+  EXPECT_EQ(run.next()->only().item<int64_t>(), 0);
+  set_log_sink(old);
+  EXPECT_NE(report.find("in stuck_map of range+stuck_map for"), std::string::npos) << report;
+  EXPECT_NE(report.find("no element for"), std::string::npos);
+}
+
+TEST(Pipeline, StaysWithinItsRamBudget) {
+  const Dataset big = range(64).map([](Element) {
+    Element out;
+    out.set("x", Tensor::empty(DType::kUInt8, {1 << 20}));
+    return out;
+  }).batch(4);
+  Pipeline run = big.with_options({.threads = 2, .ram_budget_bytes = 10 << 20}).start();
+  while (run.next()) {}
+  EXPECT_LE(run.stats().ram_peak_bytes, 10 << 20);
+}
+
+TEST(Pipeline, TellsWhatItPlannedAndChose) {
+  Pipeline run = range(10).map(twice).shuffle().batch(2).with_options({.threads = 1}).start();
+  run.next();
+  const std::string text = run.explain();
+  EXPECT_NE(text.find("1 threads, as asked"), std::string::npos) << text;
+  EXPECT_LT(text.rfind("shuffle"), text.rfind("map")) << text;  // planned: the shuffle moved down
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,176 @@
+#include "headway/data/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/data/ops/image_op.h"
+
+namespace headway {
+namespace {
+
+// Walks an indexed node by number, one element after the other: for cheap ones.
+class IndexedIterator : public Iterator {
+ public:
+  IndexedIterator(Run& run, NodePtr node, int64_t epoch)
+      : node_(std::move(node)), epoch_(epoch), total_(node_->cardinality()) {
+    context_.seed = run.seed();
+    context_.epoch = epoch;
+    context_.ram = &run.ram;
+  }
+
+  Poll next(Element& out) override {
+    if (total_ != kInfinite && next_ >= total_) return Poll::kEnd;
+    out.clear();
+    const int64_t i = next_++;  // counted first: a bad element is passed over
+    context_.ordinal = i;
+    node_->at(i, epoch_, context_, out);
+    return Poll::kElement;
+  }
+  void save(Cursor& cursor) const override { cursor.put(next_); }
+  void restore(CursorReader& cursor) override { next_ = cursor.take(); }
+
+ private:
+  NodePtr node_;
+  SampleContext context_;
+  int64_t epoch_;
+  int64_t total_;
+  int64_t next_ = 0;
+};
+
+// One map at a time, in order: for functions with a state of their own.
+class SerialMapIterator : public Iterator {
+ public:
+  SerialMapIterator(std::unique_ptr<Iterator> input, SampleOpPtr op, uint64_t seed, int64_t epoch)
+      : input_(std::move(input)), op_(std::move(op)) {
+    context_.seed = seed;
+    context_.epoch = epoch;
+  }
+
+  Poll next(Element& out) override {
+    for (;;) {
+      const Poll poll = input_->next(out);
+      if (poll != Poll::kElement) return poll;
+      ++context_.ordinal;
+      try {
+        if (op_->apply(out, context_)) return Poll::kElement;
+      } catch (const SampleError& e) {
+        throw e.within(op_->name());
+      } catch (const Error& e) {
+        throw SampleError(out.origin(), op_->name() + ": " + e.problem(), e.hint());
+      } catch (const std::exception& e) {
+        throw SampleError(out.origin(), op_->name() + ": " + e.what());
+      }
+    }
+  }
+  void save(Cursor& cursor) const override {
+    cursor.put(context_.ordinal);
+    input_->save(cursor);
+  }
+  void restore(CursorReader& cursor) override {
+    context_.ordinal = cursor.take();
+    input_->restore(cursor);
+  }
+
+ private:
+  std::unique_ptr<Iterator> input_;
+  SampleOpPtr op_;
+  SampleContext context_{.ordinal = -1};
+};
+
+bool parallel_map(const Node& node) { return node.maps() && node.parallel_calls() != 1; }
+
+bool runs_by_number(const Node& node) { return node.indexed() && !node.prefers_stream(); }
+
+}  // namespace
+
+NodePtr plan(const NodePtr& node) {
+  std::vector<NodePtr> inputs;
+  for (const NodePtr& input : node->inputs()) inputs.push_back(plan(input));
+  NodePtr planned = inputs == node->inputs() ? node : node->with_inputs(std::move(inputs));
+  if (!planned->only_indices() || !planned->indexed()) return planned;
+  const NodePtr below = planned->input();
+  if (!parallel_map(*below) || below->drops()) return planned;
+  return below->with_inputs({plan(planned->with_inputs(below->inputs()))});
+}
+
+Chain::Chain(const NodePtr& top) : base(top) {
+  while (parallel_map(*base)) {
+    ops.push_back(base->sample_op());
+    drops |= base->drops();
+    ordered &= base->ordered();
+    if (base->parallel_calls() > 1) {
+      const int calls = static_cast<int>(base->parallel_calls());
+      max_workers = max_workers == 0 ? calls : std::min(max_workers, calls);
+    }
+    base = base->input();
+  }
+  std::reverse(ops.begin(), ops.end());
+  ops = fuse_image_ops(std::move(ops));
+}
+
+bool Chain::at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const {
+  SampleContext own{context.seed, epoch, i, nullptr, context.ram};
+  base->at(i, epoch, own, out);
+  for (const SampleOpPtr& op : ops) {
+    if (!op->apply(out, own)) return false;
+  }
+  return true;
+}
+
+std::string Chain::name() const {
+  std::vector<std::string> names;
+  for (const SampleOpPtr& op : ops) names.push_back(op->name());
+  return fmt::format("{}", fmt::join(names, "+"));
+}
+
+std::unique_ptr<Iterator> start(Run& run, const NodePtr& node, int64_t epoch, int depth) {
+  if (node->maps() && node->parallel_calls() == 1) {
+    return std::make_unique<SerialMapIterator>(start(run, node->input(), epoch, depth),
+                                               node->sample_op(), run.seed(), epoch);
+  }
+  if (node->maps()) return start_stage(run, node, epoch, depth);
+  if (!runs_by_number(*node)) return node->iterate(run, epoch, depth);
+  if (node->reads_files()) return start_stage(run, node, epoch, depth);
+  return std::make_unique<IndexedIterator>(run, node, epoch);
+}
+
+std::unique_ptr<StageIterator> start_stage(Run& run, const NodePtr& node, int64_t epoch, int depth,
+                                           int64_t capacity) {
+  if (!node->maps() && !runs_by_number(*node)) {
+    if (node->is_stage()) {
+      auto input = node->iterate(run, epoch, depth);
+      auto* stage = static_cast<StageIterator*>(input.release());
+      if (capacity != kAuto) stage->stage().set_capacity(capacity);
+      return std::unique_ptr<StageIterator>(stage);
+    }
+    StageConfig config{.name = "prefetch", .may_drop = true, .capacity = capacity};
+    auto stage = std::make_shared<Stage>(run, config, node->iterate(run, epoch, depth + 1), epoch, depth);
+    return std::make_unique<StageIterator>(run, std::move(stage));
+  }
+  StageConfig config{.may_drop = true, .capacity = capacity};
+  return start_chain(run, Chain(node), std::move(config), epoch, depth);
+}
+
+std::unique_ptr<StageIterator> start_chain(Run& run, const Chain& chain, StageConfig config,
+                                           int64_t epoch, int depth) {
+  config.ops = chain.ops;
+  config.ordered = run.deterministic() && chain.ordered;
+  config.max_workers = chain.max_workers;
+  const std::string source = chain.base->inputs().empty() ? chain.base->word() : "";
+  std::vector<std::string> parts;
+  for (const std::string& part : {source, chain.name(), config.name}) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  config.name = parts.empty() ? chain.base->word() : fmt::format("{}", fmt::join(parts, "+"));
+  std::shared_ptr<Stage> stage;
+  if (runs_by_number(*chain.base)) {
+    stage = std::make_shared<Stage>(run, std::move(config), chain.base, epoch, depth);
+  } else {
+    stage = std::make_shared<Stage>(run, std::move(config), start(run, chain.base, epoch, depth + 1),
+                                    epoch, depth);
+  }
+  return std::make_unique<StageIterator>(run, std::move(stage));
+}
+
+}  // namespace headway

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "headway/core/buffer_pool.h"
+#include "headway/data/ledger.h"
+#include "headway/data/options.h"
+#include "headway/data/ram_budget.h"
+#include "headway/data/worker_pool.h"
+#include "headway/trace/recorder.h"
+
+namespace headway {
+
+// What the operators of one running pipeline share.
+class Run {
+ public:
+  Run(Options options, int64_t ram_budget_bytes)
+      : options(std::move(options)),
+        ram(ram_budget_bytes),
+        ledger(this->options.errors.value_or(ErrorPolicy{})) {}
+
+  uint64_t seed() const { return options.seed.value_or(0); }
+  bool deterministic() const { return options.deterministic.value_or(true); }
+  bool skips_errors() const { return ledger.policy().skip; }
+
+  const Options options;
+  RamBudget ram;
+  Ledger ledger;
+  Recorder recorder;
+  std::shared_ptr<BufferPool> buffers = BufferPool::create();
+  WorkerPool pool;  // last: its threads end before what they use
+};
+
+}  // namespace headway

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headway/core/element.h"
+#include "headway/core/random.h"
+
+namespace headway {
+
+class RamBudget;
+
+// Where a sample of a batch may write a field directly, so that nothing is copied afterwards.
+class BatchRow {
+ public:
+  virtual ~BatchRow() = default;
+  // The memory of this sample's `name` in the batch, or null when it does not fit what the batch
+  // already holds (collecting the sample will then say so).
+  virtual void* place(Name name, DType dtype, const Shape& shape) = 0;
+};
+
+// Which sample this is: the key of its randomness, and where it may be written.
+struct SampleContext {
+  uint64_t seed = 0;
+  int64_t epoch = 0;
+  int64_t ordinal = 0;      // position in the stream of its operator's input
+  BatchRow* row = nullptr;  // set for the last operator before a batch
+  RamBudget* ram = nullptr;  // of the pipeline that runs; null outside of one
+
+  Random random(uint32_t op) const { return Random(seed, epoch, ordinal, op); }
+};
+
+// One step done to one element at a time, in parallel with others: map, filter, decode, parse.
+// Immutable, called by many threads at once.
+class SampleOp {
+ public:
+  virtual ~SampleOp() = default;
+  virtual std::string name() const = 0;
+  // Changes the element in place; false drops it.
+  virtual bool apply(Element& element, const SampleContext& context) const = 0;
+};
+
+using SampleOpPtr = std::shared_ptr<const SampleOp>;
+
+}  // namespace headway

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "headway/data/sources/sources.h"
+
+namespace headway {
+namespace {
+
+const Name& path_name() {
+  static const Name name("path");
+  return name;
+}
+const Name& label_name() {
+  static const Name name("label");
+  return name;
+}
+
+void put_path(const PathList& paths, int64_t i, Element& out) {
+  auto path = std::make_shared<std::string>();
+  paths.path(i, *path);
+  out.append(path_name(), Tensor::string(*path));
+  out.set_origin(std::move(path));
+}
+
+class FilesNode : public Node {
+ public:
+  FilesNode(std::shared_ptr<const PathList> paths, std::string description)
+      : paths_(std::move(paths)), description_(std::move(description)) {}
+  std::string describe() const override {
+    return fmt::format("files({}, {} files)", description_, paths_->size());
+  }
+  int64_t cardinality() const override { return paths_->size(); }
+  bool indexed() const override { return true; }
+  void at(int64_t i, int64_t, const SampleContext&, Element& out) const override {
+    put_path(*paths_, i, out);
+  }
+  NodePtr with_inputs(std::vector<NodePtr>) const override {
+    return std::make_shared<FilesNode>(paths_, description_);
+  }
+
+ private:
+  std::shared_ptr<const PathList> paths_;
+  std::string description_;
+};
+
+class ImageFolderNode : public Node {
+ public:
+  ImageFolderNode(std::string root, std::shared_ptr<const ImageFolder> folder)
+      : root_(std::move(root)), folder_(std::move(folder)) {}
+  std::string describe() const override {
+    return fmt::format("image_folder({}, {} files in {} classes)", root_, folder_->labels.size(),
+                       folder_->classes.size());
+  }
+  int64_t cardinality() const override { return folder_->labels.size(); }
+  bool indexed() const override { return true; }
+  void at(int64_t i, int64_t, const SampleContext&, Element& out) const override {
+    put_path(*folder_->paths, i, out);
+    out.append(label_name(), Tensor::scalar<int64_t>(folder_->labels[i]));
+  }
+  NodePtr with_inputs(std::vector<NodePtr>) const override {
+    return std::make_shared<ImageFolderNode>(root_, folder_);
+  }
+
+ private:
+  std::string root_;
+  std::shared_ptr<const ImageFolder> folder_;
+};
+
+bool looks_like_image(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const char* ending : {".jpg", ".jpeg", ".png"}) {
+    if (name.ends_with(ending)) return true;
+  }
+  return false;
+}
+
+// Names of the images in `folder` and below it, relative to it, sorted.
+std::vector<std::string> images_below(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> names;
+  for (auto it = fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink);
+       it != fs::recursive_directory_iterator(); ++it) {
+    const std::string name = it->path().filename().string();
+    if (!name.starts_with('.') && looks_like_image(name)) {
+      names.push_back(it->path().lexically_relative(folder).string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+NodePtr make_files(std::shared_ptr<const PathList> paths, std::string description) {
+  return std::make_shared<FilesNode>(std::move(paths), std::move(description));
+}
+
+ImageFolder list_image_folder(const std::string& root) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(root)) {
+    throw Error(fmt::format("image_folder: {} is not a folder", root),
+                "give the folder that holds one folder per class");
+  }
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(root)) {
+    if (entry.is_directory() && !entry.path().filename().string().starts_with('.')) {
+      folders.push_back(entry.path());
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  ImageFolder folder;
+  auto paths = std::make_shared<PathList>();
+  for (const fs::path& f : folders) {
+    const auto label = static_cast<int32_t>(folder.classes.size());
+    folder.classes.push_back(f.filename().string());
+    for (const std::string& name : images_below(f)) {
+      paths->append(f.string(), name);
+      folder.labels.push_back(label);
+    }
+  }
+  if (folder.labels.empty()) {
+    throw Error(fmt::format("image_folder: no .jpg, .jpeg or .png below the {} folders of {}",
+                            folders.size(), root),
+                folders.empty() ? "it needs one folder per class: " + root + "/cat/001.jpg"
+                                : "check the path and the files' endings");
+  }
+  folder.paths = std::move(paths);
+  return folder;
+}
+
+NodePtr make_image_folder(std::string root, ImageFolder folder) {
+  return std::make_shared<ImageFolderNode>(std::move(root),
+                                           std::make_shared<const ImageFolder>(std::move(folder)));
+}
+
+}  // namespace headway

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headway/data/node.h"
+#include "headway/io/byte_source.h"
+#include "headway/io/path_list.h"
+
+// One factory per source; each lives in sources/<word>.cpp. Users call them through dataset.h.
+namespace headway {
+
+NodePtr make_range(int64_t start, int64_t stop, int64_t step);
+NodePtr make_tensor_slices(std::vector<std::pair<std::string, Tensor>> fields);
+
+// Calls `make` for each iteration; what it returns is called until it gives nothing.
+using Generator = std::function<std::optional<Element>()>;
+NodePtr make_generator(std::function<Generator()> make);
+
+NodePtr make_files(std::shared_ptr<const PathList> paths, std::string description);
+
+struct ImageFolder {
+  std::shared_ptr<const PathList> paths;
+  std::vector<int32_t> labels;        // one a path
+  std::vector<std::string> classes;   // sorted
+};
+// Every image below root/<class>/, classes and files sorted by name.
+ImageFolder list_image_folder(const std::string& root);
+NodePtr make_image_folder(std::string root, ImageFolder folder);
+
+struct TFRecordSettings {
+  Compression compression = Compression::kAuto;
+  int64_t parallel_files = kAuto;  // streams: files read at a time, their records taken in turn
+  bool index = true;               // plain files: use sidecar indices, made where they are missing
+};
+NodePtr make_tfrecord(std::vector<std::string> files, TFRecordSettings settings);
+NodePtr make_text_lines(std::vector<std::string> files, Compression compression);
+
+}  // namespace headway

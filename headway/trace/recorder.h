@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "headway/core/sync.h"
+
+namespace headway {
+
+// Time spent in one operator. Cheap operators are timed on a sample of the elements: `timed` says on
+// how many, so that busy_ns / timed is the cost of one.
+struct OpCounters {
+  explicit OpCounters(std::string name) : name(std::move(name)) {}
+  const std::string name;
+  std::atomic<int64_t> timed{0};
+  std::atomic<int64_t> busy_ns{0};
+};
+
+// What one stage of a pipeline has done so far. Workers add with relaxed atomics; anyone may read.
+struct StageCounters {
+  StageCounters(std::string name, int depth) : name(std::move(name)), depth(depth) {}
+  const std::string name;
+  const int depth;  // 0 is nearest to the consumer
+  std::vector<std::unique_ptr<OpCounters>> ops;  // constant after construction
+  std::atomic<int64_t> elements_in{0};   // pulled from upstream
+  std::atomic<int64_t> elements_out{0};  // handed downstream: elements or batches
+  std::atomic<int64_t> dropped{0};       // filtered out or skipped for an error
+  std::atomic<int64_t> bytes_out{0};
+  std::atomic<int64_t> input_ns{0};      // pulling from a source or a serial operator
+  std::atomic<int64_t> busy_ns{0};       // running operators
+  std::atomic<int64_t> waits_for_input{0};  // a worker came and found nothing to do
+  std::atomic<int64_t> waits_for_room{0};   // a worker came and found the queue full
+  std::atomic<int64_t> queue_fill{0};
+  std::atomic<int64_t> queue_capacity{0};
+};
+
+// What the consumer of a pipeline has seen.
+struct ConsumerCounters {
+  std::atomic<int64_t> taken{0};
+  std::atomic<int64_t> waiting_ns{0};   // inside next(), nothing ready
+  std::atomic<int64_t> elsewhere_ns{0};  // between two calls of next(): the training step
+  std::atomic<int64_t> first_ns{0};     // from start to the first element
+};
+
+// Always-on telemetry of one pipeline: counters registered by its stages, read at any time.
+//
+//   for (const auto& stage : recorder.stages()) show(stage->name, stage->busy_ns);
+class Recorder {
+ public:
+  std::shared_ptr<StageCounters> add_stage(std::string name, int depth,
+                                           const std::vector<std::string>& ops);
+  // All stages ever seen, nearest to the consumer first.
+  std::vector<std::shared_ptr<StageCounters>> stages() const;
+
+  ConsumerCounters consumer;
+
+ private:
+  mutable Mutex mu_;
+  std::vector<std::shared_ptr<StageCounters>> stages_ GUARDED_BY(mu_);
+};
+
+}  // namespace headway
