@@ -198,6 +198,8 @@ struct JpegDecoder::Impl {
 
   void start(const JpegOptions& options);
   JpegOptions::Window enter_window(const JpegOptions& options);
+  bool can_narrow(const JpegOptions& options) const;
+  int rows_to_skip(const JpegOptions& options, int y) const;
   uint8_t* reserve_strip(size_t size_bytes);
 
   jpeg_decompress_struct info{};
@@ -213,6 +215,7 @@ struct JpegDecoder::Impl {
   uint8_t* strip = nullptr;
   size_t strip_bytes = 0;
   int column_offset = 0;  // of the window inside the decoded columns
+  int rows_above = 0;     // decoded rows before the window
 };
 
 uint8_t* JpegDecoder::Impl::reserve_strip(size_t size_bytes) {
@@ -283,11 +286,26 @@ void JpegDecoder::Impl::start(const JpegOptions& options) {
   check_damage();
 }
 
+// With scaling and unusual subsampling libjpeg-turbo 2.1 narrows wrongly: all is decoded then.
+bool JpegDecoder::Impl::can_narrow(const JpegOptions& options) const {
+  return options.scale_denominator == 1 ||
+         (info.max_h_samp_factor <= 2 && info.max_v_samp_factor <= 2);
+}
+
+// libjpeg-turbo 2.1 can skip from and to any row, but when it upsamples and converts colours at once
+// (fast mode) only whole rows of MCUs; the rest is decoded and dropped.
+int JpegDecoder::Impl::rows_to_skip(const JpegOptions& options, int y) const {
+  if (!can_narrow(options)) return 0;
+  if (options.mode == DecodeMode::kExact) return y;
+  const int mcu_rows = info.max_v_samp_factor * info.min_DCT_scaled_size;
+  return y / mcu_rows * mcu_rows;
+}
+
 // Narrows libjpeg to the window's columns and skips to its first row. Smooth upsampling looks at
 // neighbours, so a margin is decoded too: pixels at libjpeg's own borders would differ.
 JpegOptions::Window JpegDecoder::Impl::enter_window(const JpegOptions& options) {
   const int full_width = int(info.output_width), full_height = int(info.output_height);
-  column_offset = 0;
+  column_offset = rows_above = 0;
   if (!options.window) return {0, 0, full_width, full_height};
   const auto window = *options.window;
   if (window.x < 0 || window.y < 0 || window.width <= 0 || window.height <= 0 ||
@@ -299,16 +317,16 @@ JpegOptions::Window JpegDecoder::Impl::enter_window(const JpegOptions& options) 
   const int left = std::max(0, window.x - margin);
   const int right = std::min(full_width, window.x + window.width + margin);
   JDIMENSION x = left, width = right - left;
-  if (right - left < full_width) {
+  if (right - left < full_width && can_narrow(options)) {
     guarded([&] { jpeg_crop_scanline(&info, &x, &width); });
     column_offset = window.x - int(x);
   } else {
     column_offset = window.x;
   }
-  if (window.y > 0) {
-    guarded([&] { jpeg_skip_scanlines(&info, window.y); });
-    check_damage();
-  }
+  const int skipped = rows_to_skip(options, window.y);
+  if (skipped > 0) guarded([&] { jpeg_skip_scanlines(&info, JDIMENSION(skipped)); });
+  check_damage();
+  rows_above = window.y - skipped;
   return window;
 }
 
@@ -324,7 +342,7 @@ void JpegDecoder::decode_rows(const JpegOptions& options, RowFunction function, 
   for (int i = 0; i < kStripRows; ++i) rows[i] = strip + row_bytes * i;
   uint8_t* converted = strip + row_bytes * kStripRows;
 
-  for (int done = 0; done < window.height;) {
+  for (int done = -me.rows_above; done < window.height;) {
     const int wanted = std::min(kStripRows, window.height - done);
     me.guarded([&] {
       for (int got = 0; got < wanted;) {
@@ -332,7 +350,7 @@ void JpegDecoder::decode_rows(const JpegOptions& options, RowFunction function, 
       }
     });
     me.check_damage();
-    for (int i = 0; i < wanted; ++i) {
+    for (int i = std::max(0, -done); i < wanted; ++i) {
       const uint8_t* row = rows[i] + int64_t{me.column_offset} * components;
       if (cmyk) {
         cmyk_to_rgb(row, window.width, me.info.saw_Adobe_marker, converted);
