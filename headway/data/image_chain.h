@@ -76,17 +76,17 @@ struct FlipStep {
   float probability = 0.5f;  // 1: always
 };
 struct AffineStep {  // keras ImageDataGenerator's rotation, shift, shear and zoom in one pass
-  Range rotation_degrees;
-  Range shift_x;  // in widths
-  Range shift_y;  // in heights
-  Range shear_degrees;
+  Range rotation_degrees = {};
+  Range shift_x = {};  // in widths
+  Range shift_y = {};  // in heights
+  Range shear_degrees = {};
   Range zoom_x{1, 1};
   Range zoom_y{1, 1};
   FillMode fill = FillMode::kNearest;
   float fill_value = 0;
 };
 struct BrightnessStep {
-  Range delta;
+  Range delta = {};
 };
 struct ContrastStep {
   Range factor{1, 1};
@@ -95,7 +95,7 @@ struct SaturationStep {
   Range factor{1, 1};
 };
 struct HueStep {
-  Range delta;  // within [-1, 1]
+  Range delta = {};  // within [-1, 1]
 };
 struct GrayscaleStep {
   int channels = 1;  // 3: the gray value three times
