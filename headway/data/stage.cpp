@@ -120,7 +120,10 @@ bool Stage::claim(Worker& worker, Work& work) {
   if (!batches()) slot.outcomes.resize(slot.assigned);
   if (error) fail(slot, slot.assigned, error);
   if (!batches() || slot.assigned == config_.batch_size || ended_) close_slot();
-  if (ended_) finished_ = true;
+  if (ended_) {
+    finished_ = true;
+    announce();
+  }
   run_.pool.work.notify();  // there may be more for a worker that came while this one was in here
   return true;
 }
@@ -129,7 +132,7 @@ bool Stage::open_slot() {
   const int64_t outstanding = opened_ - retired_;
   if (outstanding >= capacity()) return false;
   const int64_t expected = slot_bytes_;
-  if (expected == 0 && outstanding >= 2 && batches()) return false;  // learn the size first
+  if (expected == 0 && outstanding >= 1 && batches()) return false;  // learn the size first
   if (!run_.ram.reserve(expected, outstanding == 0)) return false;
   Slot& slot = slot_at(opened_);
   slot.pending = 1;  // close_slot() takes it back
@@ -240,7 +243,10 @@ void Stage::produce(Worker& worker, const Work& work, int64_t i, bool timed) {
       Row place(slot.builder, row);
       if (batches()) context.row = &place;
       if (!run_ops(worker, sample, context, timed)) fate = Fate::kDropped;
-      if (batches()) slot.builder.put(row, sample);
+      if (batches()) {
+        slot.builder.put(row, sample);
+        if (slot_bytes_.load(std::memory_order_relaxed) == 0) learn_size(slot, sample);
+      }
     }
   } catch (const OpFailure& failure) {
     error = failure.error;
@@ -254,6 +260,16 @@ void Stage::produce(Worker& worker, const Work& work, int64_t i, bool timed) {
   if (error) sample.clear();
   slot.outcomes[row].fate = error ? Fate::kFailed : fate;
   slot.outcomes[row].error = error;
+}
+
+// From the very first sample on, slots reserve what they will need.
+void Stage::learn_size(Slot& slot, const Element& sample) {
+  int64_t unknown = 0;
+  const int64_t expected = std::max<int64_t>(1, sample.size_bytes() * config_.batch_size);
+  if (!slot_bytes_.compare_exchange_strong(unknown, expected)) return;
+  run_.ram.reserve(expected, true);  // this is the only slot so far
+  slot.reserved_bytes = expected;
+  run_.pool.work.notify();
 }
 
 bool Stage::run_ops(Worker& worker, Element& sample, SampleContext& context, bool timed) {
@@ -285,7 +301,7 @@ void Stage::fail(Slot& slot, int64_t row, std::exception_ptr error) {
 }
 
 void Stage::complete(Slot& slot, int64_t samples) {
-  if (slot.pending.fetch_sub(samples) != samples) return;
+  if (samples == 0 || slot.pending.fetch_sub(samples) != samples) return;
   bool failed = false;
   {
     MutexLock lock(slot.mu);

@@ -102,6 +102,7 @@ class Stage : public std::enable_shared_from_this<Stage> {
   void execute(Worker& worker, const Work& work);
   void produce(Worker& worker, const Work& work, int64_t i, bool timed);
   bool run_ops(Worker& worker, Element& sample, SampleContext& context, bool timed);
+  void learn_size(Slot& slot, const Element& sample);
   void complete(Slot& slot, int64_t samples);
   void announce();
   void fail(Slot& slot, int64_t row, std::exception_ptr error);

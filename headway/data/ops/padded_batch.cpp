@@ -50,10 +50,12 @@ void fill_padding(Tensor& tensor, double value) {
   }
 }
 
-class PaddedBatchIterator : public UnaryIterator {
+class PaddedBatchIterator : public GatheringIterator {
  public:
   PaddedBatchIterator(std::unique_ptr<Iterator> input, PaddedBatchSettings settings)
-      : UnaryIterator(std::move(input)), settings_(std::move(settings)) {}
+      : input_(std::move(input)), settings_(std::move(settings)) {
+    settle();
+  }
 
   Poll next(Element& out) override {
     while (static_cast<int64_t>(held_.size()) < settings_.size && !ended_) {
@@ -67,8 +69,13 @@ class PaddedBatchIterator : public UnaryIterator {
     out.clear();
     for (const Field& field : held_[0].fields()) out.append(field.name, assemble(field.name));
     held_.clear();
+    settle();
     return Poll::kElement;
   }
+
+ protected:
+  void save_inputs(Cursor& cursor) const override { input_->save(cursor); }
+  void restore_inputs(CursorReader& cursor) override { input_->restore(cursor); }
 
  private:
   Shape target(const Name& name) const {
@@ -126,6 +133,7 @@ class PaddedBatchIterator : public UnaryIterator {
     return Tensor::strings(all).reshaped(shape.with_outer(held_.size()));
   }
 
+  std::unique_ptr<Iterator> input_;
   PaddedBatchSettings settings_;
   std::vector<Element> held_;
   bool ended_ = false;

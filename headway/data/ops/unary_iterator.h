@@ -17,6 +17,30 @@ class UnaryIterator : public Iterator {
   std::unique_ptr<Iterator> input_;
 };
 
+// For operators that gather several elements before they give one out. They may be interrupted
+// (kPending) while they hold some; the position is then still the one behind the last one given out.
+class GatheringIterator : public Iterator {
+ public:
+  void save(Cursor& cursor) const final { cursor.put(settled_); }
+  void restore(CursorReader& cursor) final {
+    settled_ = cursor.take_cursor();
+    CursorReader nested(settled_);
+    restore_inputs(nested);
+  }
+
+ protected:
+  virtual void save_inputs(Cursor& cursor) const = 0;
+  virtual void restore_inputs(CursorReader& cursor) = 0;
+  // Call when nothing is held: after construction, and whenever one was given out.
+  void settle() {
+    settled_.clear();
+    save_inputs(settled_);
+  }
+
+ private:
+  Cursor settled_;
+};
+
 // For operators whose state cannot be a cursor: the position is how many elements were given out,
 // and restoring gives them out again to nobody. Subclasses provide produce().
 class ReplayIterator : public Iterator {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "headway/data/ops/ops.h"
+#include "headway/data/ops/unary_iterator.h"
 #include "headway/data/plan.h"
 
 namespace headway {
@@ -15,9 +16,11 @@ void join_fields(Element& to, Element from, size_t input) {
   if (input == 0 || !to.origin_file()) to.copy_origin(from);
 }
 
-class ZipIterator : public Iterator {
+class ZipIterator : public GatheringIterator {
  public:
-  explicit ZipIterator(std::vector<std::unique_ptr<Iterator>> inputs) : inputs_(std::move(inputs)) {}
+  explicit ZipIterator(std::vector<std::unique_ptr<Iterator>> inputs) : inputs_(std::move(inputs)) {
+    settle();
+  }
   Poll next(Element& out) override {
     while (held_.size() < inputs_.size()) {
       Element element;
@@ -28,12 +31,15 @@ class ZipIterator : public Iterator {
     out.clear();
     for (size_t i = 0; i < held_.size(); ++i) join_fields(out, std::move(held_[i]), i);
     held_.clear();
+    settle();
     return Poll::kElement;
   }
-  void save(Cursor& cursor) const override {
+
+ protected:
+  void save_inputs(Cursor& cursor) const override {
     for (const auto& input : inputs_) input->save(cursor);
   }
-  void restore(CursorReader& cursor) override {
+  void restore_inputs(CursorReader& cursor) override {
     for (const auto& input : inputs_) input->restore(cursor);
   }
 
