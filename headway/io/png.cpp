@@ -280,18 +280,15 @@ const uint8_t* PngDecoder::Impl::inflate() {
 
 void PngDecoder::Impl::unfilter_pass(const uint8_t*& from, int width, int height, uint8_t* out,
                                      int64_t stride) const {
-  const int64_t row_bytes = row_bytes_of(header, width);
-  const int pixel_bytes = std::max(1, samples_of(header.color) * header.bit_depth / 8);
-  const uint8_t* above = zeros.data();
-  for (int y = 0; y < height; ++y) {
-    if (*from > 4) {
-      fail(size_t(parts[0].data() - bytes.data()), fmt::format("PNG row {} has filter {}", y, *from));
-    }
-    unfilter(*from, from + 1, above, row_bytes, pixel_bytes, out);
-    above = out;
-    from += row_bytes + 1;
-    out += stride;
+  const FilteredImage pass{.filtered = from,
+                           .zeros = zeros.data(),
+                           .row_bytes = row_bytes_of(header, width),
+                           .rows = height,
+                           .pixel_bytes = std::max(1, samples_of(header.color) * header.bit_depth / 8)};
+  if (const auto bad_row = unfilter(pass, out, stride)) {
+    fail(size_t(parts[0].data() - bytes.data()), fmt::format("PNG row {} has an unknown filter", *bad_row));
   }
+  from += (pass.row_bytes + 1) * height;
 }
 
 namespace {
@@ -313,9 +310,9 @@ void copy_pixel(const uint8_t* from, int i, uint8_t* to, int j, int pixel_bits) 
 
 // Unfiltered rows in the file's own format.
 const uint8_t* PngDecoder::Impl::native_rows(const uint8_t* from, int64_t& stride) {
-  stride = row_bytes_of(header, header.width);
+  stride = row_bytes_of(header, header.width) + kUnfilterSlack;
   const size_t total = size_t(stride) * header.height;
-  std::memset(zeros.reserve(size_t(stride)), 0, size_t(stride) + kSlack);
+  std::memset(zeros.reserve(size_t(stride)), 0, size_t(stride));
   uint8_t* out = rows.reserve(total);
   if (!header.interlaced) {
     unfilter_pass(from, header.width, header.height, out, stride);
@@ -326,7 +323,7 @@ const uint8_t* PngDecoder::Impl::native_rows(const uint8_t* from, int64_t& strid
   for (const Pass& pass : kAdam7) {
     const int width = pass.width(header), height = pass.height(header);
     if (width <= 0 || height <= 0) continue;
-    const int64_t pass_stride = row_bytes_of(header, width);
+    const int64_t pass_stride = row_bytes_of(header, width) + kUnfilterSlack;
     uint8_t* part = pass_rows.reserve(size_t(pass_stride) * height);
     unfilter_pass(from, width, height, part, pass_stride);
     for (int y = 0; y < height; ++y) {

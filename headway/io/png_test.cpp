@@ -73,26 +73,43 @@ uint8_t predicted(int filter, int left, int up, int corner) {
   }
 }
 
-TEST(Unfilter, MatchesTheSpecificationForEveryPixelSize) {
-  Random random(3, 0, 0, 0);
-  for (int filter = 0; filter <= 4; ++filter) {
-    for (int pixel : {1, 2, 3, 4, 6, 8}) {
-      for (int width : {1, 2, 5, 40}) {
-        const int64_t size = int64_t{width} * pixel;
-        Bytes raw(size + kUnfilterSlack), above(raw.size()), out(raw.size()), expected(size);
-        for (auto& b : raw) b = uint8_t(random.next_u32());
-        for (auto& b : above) b = uint8_t(random.next_u32());
-        for (int64_t i = 0; i < size; ++i) {
-          const bool inner = i >= pixel;
-          expected[i] = uint8_t(raw[i] + predicted(filter, inner ? expected[i - pixel] : 0, above[i],
+// Rows of random bytes; their filters are `filters` over and over.
+void expect_unfiltered(const std::vector<int>& filters, int pixel, int width, int rows) {
+  Random random(3, uint64_t(pixel), uint64_t(width), 0);
+  const int64_t size = int64_t{width} * pixel, stride = size + kUnfilterSlack;
+  Bytes filtered, expected(size_t(size) * rows), zeros(stride), out(stride * rows), got;
+  for (int y = 0; y < rows; ++y) {
+    const int filter = filters[y % filters.size()];
+    filtered.push_back(uint8_t(filter));
+    uint8_t* row = &expected[size * y];
+    const uint8_t* above = y ? row - size : zeros.data();
+    for (int64_t i = 0; i < size; ++i) {
+      filtered.push_back(uint8_t(random.next_u32()));
+      const bool inner = i >= pixel;
+      row[i] = uint8_t(filtered.back() + predicted(filter, inner ? row[i - pixel] : 0, above[i],
                                                    inner ? above[i - pixel] : 0));
-        }
-        unfilter(filter, raw.data(), above.data(), size, pixel, out.data());
-        out.resize(size);
-        EXPECT_EQ(out, expected) << "filter " << filter << ", " << pixel << " bytes, width " << width;
-      }
     }
   }
+  filtered.resize(filtered.size() + kUnfilterSlack);
+  const FilteredImage image{filtered.data(), zeros.data(), size, rows, pixel};
+  EXPECT_FALSE(unfilter(image, out.data(), stride));
+  for (int y = 0; y < rows; ++y) got.insert(got.end(), &out[stride * y], &out[stride * y] + size);
+  EXPECT_EQ(got, expected) << pixel << " bytes, width " << width << ", first filter " << filters[0];
+}
+
+TEST(Unfilter, MatchesTheSpecification) {
+  const std::vector<std::vector<int>> filters = {{0}, {1}, {2}, {3}, {4}, {4, 1, 3, 2, 0}, {1, 3, 3, 2, 1, 4, 2, 2}};
+  for (const auto& some : filters) {
+    for (int pixel : {1, 2, 3, 4, 6, 8}) {
+      for (int width : {1, 2, 5, 8, 9, 10, 11, 40}) expect_unfiltered(some, pixel, width, 13);
+    }
+  }
+}
+
+TEST(Unfilter, ReportsAFilterThatDoesNotExist) {
+  Bytes filtered(5 * 31 + kUnfilterSlack), zeros(100), out(5 * 100);
+  filtered[3 * 31] = 5;
+  EXPECT_EQ(unfilter({filtered.data(), zeros.data(), 30, 5, 3}, out.data(), 100), 3);
 }
 
 std::string failure_of(const Bytes& file) {

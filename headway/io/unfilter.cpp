@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <cstring>
 
+// Each pixel waits for the one before, so latency decides: comparisons into AVX-512's mask registers
+// would triple it.
+#define HWY_DISABLED_TARGETS (HWY_AVX3 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headway/io/unfilter.cpp"
 #include <hwy/foreach_target.h>  // compiles the rest once per instruction set
@@ -35,22 +38,45 @@ void unfilter_row(int filter, const uint8_t* raw, const uint8_t* above, int64_t 
   }
 }
 
+// No rows at once.
+template <int kPixelBytes>
+int unfilter_group(const FilteredImage&, int, const uint8_t*, uint8_t*, int64_t) {
+  return 0;
+}
+
 #else
+
+template <typename V>
+HWY_INLINE V distance(V a, V b) {
+  return hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a));
+}
+
+// The instruction rounds up, PNG down.
+template <typename D, typename V = hn::Vec<D>>
+HWY_INLINE V mean(D d, V left, V up) {
+  return hn::Sub(hn::AverageRound(left, up), hn::And(hn::Xor(left, up), hn::Set(d, 1)));
+}
+
+// Paeth's choice in bytes. With p = left + up - corner, |p - corner| may pass 255; saturated it is
+// still not below the other two distances, which is all that counts.
+template <typename V>
+HWY_INLINE V paeth(V left, V up, V corner) {
+  const V left_over = hn::SaturatedSub(left, corner), left_under = hn::SaturatedSub(corner, left);
+  const V up_over = hn::SaturatedSub(up, corner), up_under = hn::SaturatedSub(corner, up);
+  const V from_left = hn::Or(up_over, up_under);
+  const V from_up = hn::Or(left_over, left_under);
+  const V from_corner = distance(hn::SaturatedAdd(left_over, up_over), hn::SaturatedAdd(left_under, up_under));
+  const V nearer = hn::Min(from_up, from_corner);
+  const V other = hn::IfThenElse(hn::Eq(nearer, from_up), up, corner);
+  return hn::IfThenElse(hn::Eq(hn::Min(from_left, nearer), from_left), left, other);
+}
+
+// ---- one row ----
 
 // One pixel of up to 4 or up to 8 bytes. Whole vectors are stored: a pixel's surplus is overwritten
 // by the next.
 template <int kPixelBytes>
-using Bytes = hn::FixedTag<uint8_t, kPixelBytes <= 4 ? 4 : 8>;
-
-template <int kPixelBytes>
-void undo_sub(const uint8_t* raw, int64_t row_bytes, uint8_t* out) {
-  const Bytes<kPixelBytes> d;
-  auto left = hn::Zero(d);
-  for (int64_t i = 0; i < row_bytes; i += kPixelBytes) {
-    left = hn::Add(left, hn::LoadU(d, raw + i));
-    hn::StoreU(left, d, out + i);
-  }
-}
+using Pixel = hn::FixedTag<uint8_t, kPixelBytes <= 4 ? 4 : 8>;
 
 void undo_up(const uint8_t* raw, const uint8_t* above, int64_t row_bytes, uint8_t* out) {
   const hn::CappedTag<uint8_t, kUnfilterSlack> d;
@@ -59,68 +85,222 @@ void undo_up(const uint8_t* raw, const uint8_t* above, int64_t row_bytes, uint8_
   }
 }
 
-template <int kPixelBytes>
-void undo_average(const uint8_t* raw, const uint8_t* above, int64_t row_bytes, uint8_t* out) {
-  const Bytes<kPixelBytes> d;
-  const auto one = hn::Set(d, 1);
-  auto left = hn::Zero(d);
+// `predict(left, up, corner)` for each pixel in turn.
+template <int kPixelBytes, typename Predict>
+HWY_INLINE void undo_pixelwise(const uint8_t* raw, const uint8_t* above, int64_t row_bytes,
+                               uint8_t* out, const Predict& predict) {
+  const Pixel<kPixelBytes> d;
+  auto left = hn::Zero(d), corner = hn::Zero(d);
   for (int64_t i = 0; i < row_bytes; i += kPixelBytes) {
     const auto up = hn::LoadU(d, above + i);
-    // The instruction rounds up, PNG down.
-    const auto rounded_up = hn::And(hn::Xor(left, up), one);
-    const auto mean = hn::Sub(hn::AverageRound(left, up), rounded_up);
-    left = hn::Add(mean, hn::LoadU(d, raw + i));
-    hn::StoreU(left, d, out + i);
-  }
-}
-
-template <int kPixelBytes>
-void undo_paeth(const uint8_t* raw, const uint8_t* above, int64_t row_bytes, uint8_t* out) {
-  const Bytes<kPixelBytes> d;
-  const hn::Rebind<int16_t, decltype(d)> wide;
-  const auto low_byte = hn::Set(wide, 255);
-  auto left = hn::Zero(wide), corner = hn::Zero(wide);
-  for (int64_t i = 0; i < row_bytes; i += kPixelBytes) {
-    const auto up = hn::PromoteTo(wide, hn::LoadU(d, above + i));
-    const auto here = hn::PromoteTo(wide, hn::LoadU(d, raw + i));
-    // With p = left + up - corner: |p - left|, |p - up|, |p - corner|. Only the last two wait for
-    // the pixel before.
-    const auto from_left = hn::Abs(hn::Sub(up, corner));
-    const auto to_corner = hn::Sub(left, corner);
-    const auto from_up = hn::Abs(to_corner);
-    const auto from_corner = hn::Abs(hn::Add(to_corner, hn::Sub(up, corner)));
-    const auto upper = hn::IfThenElse(hn::Gt(from_up, from_corner), corner, up);
-    const auto not_left = hn::Gt(from_left, hn::Min(from_up, from_corner));
-    const auto predicted = hn::IfThenElse(not_left, upper, left);
-    left = hn::And(hn::Add(predicted, here), low_byte);
+    left = hn::Add(predict(left, up, corner), hn::LoadU(d, raw + i));
     corner = up;
-    hn::StoreU(hn::DemoteTo(d, left), d, out + i);
+    hn::StoreU(left, d, out + i);
   }
 }
 
 template <int kPixelBytes>
 void unfilter_row(int filter, const uint8_t* raw, const uint8_t* above, int64_t row_bytes,
                   uint8_t* out) {
+  const Pixel<kPixelBytes> d;
+  using V = hn::Vec<decltype(d)>;
   switch (filter) {
     case 0: std::memcpy(out, raw, size_t(row_bytes)); return;
-    case 1: return undo_sub<kPixelBytes>(raw, row_bytes, out);
+    case 1:
+      return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out, [](V left, V, V) { return left; });
     case 2: return undo_up(raw, above, row_bytes, out);
-    case 3: return undo_average<kPixelBytes>(raw, above, row_bytes, out);
-    default: return undo_paeth<kPixelBytes>(raw, above, row_bytes, out);
+    case 3:
+      return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out,
+                                         [d](V left, V up, V) { return mean(d, left, up); });
+    default:
+      return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out,
+                                         [](V left, V up, V corner) { return paeth(left, up, corner); });
   }
+}
+
+// ---- four rows at once ----
+
+// A row can follow the one above at a distance of kLag pixels. One vector holds a pixel of each of
+// four rows (4 bytes a row), so the four walk along together for the price of one.
+constexpr int kRows = 4;
+constexpr int kLag = 2;
+
+using Four = hn::FixedTag<uint8_t, 16>;
+using Words = hn::FixedTag<uint32_t, 4>;
+using V4 = hn::Vec<Four>;
+
+// v[i] lane k <-> v[k] lane i, lanes of 4 bytes.
+HWY_INLINE void transpose(V4 v[4]) {
+  const Words w;
+  const hn::FixedTag<uint64_t, 2> q;
+  const Four d;
+  const auto a = hn::BitCast(w, v[0]), b = hn::BitCast(w, v[1]);
+  const auto c = hn::BitCast(w, v[2]), e = hn::BitCast(w, v[3]);
+  const auto ab_low = hn::BitCast(q, hn::InterleaveLower(w, a, b));
+  const auto ab_high = hn::BitCast(q, hn::InterleaveUpper(w, a, b));
+  const auto ce_low = hn::BitCast(q, hn::InterleaveLower(w, c, e));
+  const auto ce_high = hn::BitCast(q, hn::InterleaveUpper(w, c, e));
+  v[0] = hn::BitCast(d, hn::InterleaveLower(q, ab_low, ce_low));
+  v[1] = hn::BitCast(d, hn::InterleaveUpper(q, ab_low, ce_low));
+  v[2] = hn::BitCast(d, hn::InterleaveLower(q, ab_high, ce_high));
+  v[3] = hn::BitCast(d, hn::InterleaveUpper(q, ab_high, ce_high));
+}
+
+constexpr uint8_t kNone = 0x80;
+alignas(16) constexpr uint8_t kSpread3[16] = {0, 1, 2, kNone, 3, 4,  5,  kNone,
+                                              6, 7, 8, kNone, 9, 10, 11, kNone};
+alignas(16) constexpr uint8_t kPack3[16] = {0, 1,  2,  4,  5,     6,     8,     9,
+                                            10, 12, 13, 14, kNone, kNone, kNone, kNone};
+
+// Four pixels, each in 4 bytes.
+template <int kPixelBytes>
+HWY_INLINE V4 load_pixels(const uint8_t* from) {
+  const Four d;
+  const V4 v = hn::LoadU(d, from);
+  if constexpr (kPixelBytes == 4) return v;
+  return hn::TableLookupBytesOr0(v, hn::Load(d, kSpread3));
+}
+
+template <int kPixelBytes>
+HWY_INLINE void store_pixels(V4 v, uint8_t* to) {
+  const Four d;
+  if constexpr (kPixelBytes == 3) v = hn::TableLookupBytesOr0(v, hn::Load(d, kPack3));
+  hn::StoreU(v, d, to);
+}
+
+// Which rows have a filter, as bytes of ones.
+HWY_INLINE V4 rows_with(const uint8_t* filters, int filter) {
+  alignas(16) uint8_t mask[16];
+  for (int i = 0; i < 16; ++i) mask[i] = filters[i / 4] == filter ? 0xFF : 0;
+  return hn::Load(Four(), mask);
+}
+
+// Rows that have not begun at time t stay 0.
+HWY_INLINE V4 rows_begun(int64_t t) {
+  alignas(16) uint8_t mask[16];
+  for (int i = 0; i < 16; ++i) mask[i] = t >= kLag * (i / 4) ? 0xFF : 0;
+  return hn::Load(Four(), mask);
+}
+
+template <int kPixelBytes, bool kPaeth>
+struct Walk {
+  explicit Walk(const uint8_t* filters)
+      : as_left(rows_with(filters, 1)),
+        as_up(rows_with(filters, 2)),
+        as_mean(rows_with(filters, 3)),
+        as_paeth(rows_with(filters, 4)) {}
+
+  // `above` is the pixel over the first row, in its lane.
+  HWY_INLINE V4 step(V4 raw, V4 above) {
+    const Four d;
+    const V4 up = hn::Or(hn::ShiftLeftBytes<4>(d, before), above);
+    V4 predicted = hn::Or(hn::And(left, as_left), hn::And(up, as_up));
+    predicted = hn::Or(predicted, hn::And(mean(d, left, up), as_mean));
+    if constexpr (kPaeth) {
+      predicted = hn::Or(predicted, hn::And(paeth(left, up, corner), as_paeth));
+    }
+    before = left;
+    corner = up;
+    left = hn::Add(predicted, raw);
+    return left;
+  }
+
+  template <bool kBeginning>
+  HWY_INLINE void four_steps(const uint8_t* const raw[4], const uint8_t* above, uint8_t* const out[4],
+                             int64_t t) {
+    const Four d;
+    alignas(16) static constexpr uint32_t kFirst[4] = {0xFFFFFFFF, 0, 0, 0};
+    const V4 first_row = hn::BitCast(d, hn::Load(Words(), kFirst));
+    V4 v[4];
+    for (int k = 0; k < 4; ++k) v[k] = load_pixels<kPixelBytes>(raw[k] + (t - kLag * k) * kPixelBytes);
+    transpose(v);
+    const V4 over = load_pixels<kPixelBytes>(above + t * kPixelBytes);
+    v[0] = step(v[0], hn::And(over, first_row));
+    if (kBeginning) v[0] = left = hn::And(left, rows_begun(t));
+    v[1] = step(v[1], hn::And(hn::ShiftRightBytes<4>(d, over), first_row));
+    if (kBeginning) v[1] = left = hn::And(left, rows_begun(t + 1));
+    v[2] = step(v[2], hn::And(hn::ShiftRightBytes<8>(d, over), first_row));
+    if (kBeginning) v[2] = left = hn::And(left, rows_begun(t + 2));
+    v[3] = step(v[3], hn::ShiftRightBytes<12>(d, over));
+    if (kBeginning) v[3] = left = hn::And(left, rows_begun(t + 3));
+    transpose(v);
+    for (int k = 0; k < 4; ++k) store_pixels<kPixelBytes>(v[k], out[k] + (t - kLag * k) * kPixelBytes);
+  }
+
+  V4 as_left, as_up, as_mean, as_paeth;
+  V4 left = hn::Zero(Four());    // a time step ago
+  V4 before = hn::Zero(Four());  // two steps ago
+  V4 corner = hn::Zero(Four());
+};
+
+template <int kPixelBytes, bool kPaeth>
+void walk_rows(const uint8_t* filters, const uint8_t* const raw[4], const uint8_t* above, int64_t width,
+               uint8_t* const out[4]) {
+  Walk<kPixelBytes, kPaeth> walk(filters);
+  constexpr int64_t kBegun = kLag * (kRows - 1);
+  int64_t t = 0;
+  for (; t < kBegun; t += 4) walk.template four_steps<true>(raw, above, out, t);
+  for (; t < width + kBegun; t += 4) walk.template four_steps<false>(raw, above, out, t);
+}
+
+// Undoes `kRows` rows if that can be done at once; tells how many were.
+template <int kPixelBytes>
+int unfilter_group(const FilteredImage& image, int first, const uint8_t* above, uint8_t* out,
+                   int64_t out_stride) {
+  constexpr int64_t kMinWidth = 8;
+  const int64_t width = image.row_bytes / kPixelBytes;
+  if (image.rows - first < kRows || width < kMinWidth) return 0;
+  const uint8_t* raw[kRows];
+  uint8_t* to[kRows];
+  uint8_t filters[kRows];
+  int serial = 0;
+  bool any_paeth = false;
+  for (int k = 0; k < kRows; ++k) {
+    const uint8_t* row = image.filtered + (first + k) * (image.row_bytes + 1);
+    filters[k] = row[0];
+    if (filters[k] > 4) return 0;
+    any_paeth |= filters[k] == 4;
+    serial += filters[k] == 1 || filters[k] >= 3;
+    raw[k] = row + 1;
+    to[k] = out + k * out_stride;
+  }
+  if (serial < 2) return 0;  // rows without a chain are faster alone
+  if (any_paeth) walk_rows<kPixelBytes, true>(filters, raw, above, width, to);
+  else walk_rows<kPixelBytes, false>(filters, raw, above, width, to);
+  return kRows;
 }
 
 #endif  // HWY_SCALAR
 
-void unfilter_impl(int filter, const uint8_t* raw, const uint8_t* above, int64_t row_bytes,
-                   int pixel_bytes, uint8_t* out) {
-  switch (pixel_bytes) {
-    case 1: return unfilter_row<1>(filter, raw, above, row_bytes, out);
-    case 2: return unfilter_row<2>(filter, raw, above, row_bytes, out);
-    case 3: return unfilter_row<3>(filter, raw, above, row_bytes, out);
-    case 4: return unfilter_row<4>(filter, raw, above, row_bytes, out);
-    case 6: return unfilter_row<6>(filter, raw, above, row_bytes, out);
-    default: return unfilter_row<8>(filter, raw, above, row_bytes, out);
+template <int kPixelBytes>
+int unfilter_rows(const FilteredImage& image, uint8_t* out, int64_t out_stride) {
+  const uint8_t* above = image.zeros;
+  for (int y = 0; y < image.rows;) {
+    int done = 0;
+    if constexpr (kPixelBytes == 3 || kPixelBytes == 4) {
+      done = unfilter_group<kPixelBytes>(image, y, above, out, out_stride);
+    }
+    if (done == 0) {
+      const uint8_t* row = image.filtered + y * (image.row_bytes + 1);
+      if (*row > 4) return y;
+      unfilter_row<kPixelBytes>(*row, row + 1, above, image.row_bytes, out);
+      done = 1;
+    }
+    y += done;
+    above = out + (done - 1) * out_stride;
+    out += done * out_stride;
+  }
+  return -1;
+}
+
+int unfilter_impl(const FilteredImage& image, uint8_t* out, int64_t out_stride) {
+  switch (image.pixel_bytes) {
+    case 1: return unfilter_rows<1>(image, out, out_stride);
+    case 2: return unfilter_rows<2>(image, out, out_stride);
+    case 3: return unfilter_rows<3>(image, out, out_stride);
+    case 4: return unfilter_rows<4>(image, out, out_stride);
+    case 6: return unfilter_rows<6>(image, out, out_stride);
+    default: return unfilter_rows<8>(image, out, out_stride);
   }
 }
 
@@ -133,9 +313,9 @@ namespace headway {
 
 HWY_EXPORT(unfilter_impl);
 
-void unfilter(int filter, const uint8_t* raw, const uint8_t* above, int64_t row_bytes,
-              int pixel_bytes, uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(unfilter_impl)(filter, raw, above, row_bytes, pixel_bytes, out);
+std::optional<int> unfilter(const FilteredImage& image, uint8_t* out, int64_t out_stride) {
+  const int bad_row = HWY_DYNAMIC_DISPATCH(unfilter_impl)(image, out, out_stride);
+  return bad_row < 0 ? std::nullopt : std::optional(bad_row);
 }
 
 }  // namespace headway
