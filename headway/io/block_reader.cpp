@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "headway/io/block_pool.h"
 
@@ -16,6 +17,8 @@ constexpr size_t kBlockBytes = size_t{256} << 10;
 // stream of large records costs one call each and no moving of bytes between blocks.
 constexpr size_t kHeaderAhead = 12;
 
+constexpr size_t kShortRest = 4096;
+
 }  // namespace
 
 BlockReader::BlockReader(std::unique_ptr<ByteSource> source)
@@ -23,7 +26,9 @@ BlockReader::BlockReader(std::unique_ptr<ByteSource> source)
   begin_ = end_ = static_cast<const char*>(block_->data());
 }
 
-BlockReader::~BlockReader() { block_->drop(); }
+BlockReader::~BlockReader() {
+  if (block_) block_->drop();
+}
 
 bool BlockReader::fill(uint64_t n) {
   if (broken_) return false;
@@ -58,15 +63,24 @@ size_t BlockReader::read(size_t n) {
   }
 }
 
+// A short rest is set aside and the old block dropped first: if nobody holds a record of it, the
+// pool hands the very same one out again, and its lines are the hottest there are.
 void BlockReader::move_to_block_of(uint64_t size_bytes) {
-  Storage* next = BlockPool::shared().take(std::max<uint64_t>(size_bytes, kBlockBytes));
-  const std::string_view kept = held();
-  char* start = static_cast<char*>(next->data());
-  if (!kept.empty()) std::memcpy(start, kept.data(), kept.size());
-  block_->drop();
-  block_ = next;
+  const size_t capacity = std::max<uint64_t>(size_bytes, kBlockBytes);
+  char aside[kShortRest];
+  const std::string_view rest = held();
+  const bool is_short = rest.size() <= sizeof aside;
+  Storage* old = std::exchange(block_, nullptr);
+  if (is_short) {
+    std::memcpy(aside, rest.data(), rest.size());
+    old->drop();
+  }
+  block_ = BlockPool::shared().take(capacity);
+  char* start = static_cast<char*>(block_->data());
+  std::memcpy(start, is_short ? aside : rest.data(), rest.size());
+  if (!is_short) old->drop();
   begin_ = start;
-  end_ = start + kept.size();
+  end_ = start + rest.size();
 }
 
 void BlockReader::seek(uint64_t offset) {
