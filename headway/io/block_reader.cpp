@@ -22,8 +22,8 @@ constexpr size_t kShortRest = 4096;
 }  // namespace
 
 BlockReader::BlockReader(std::unique_ptr<ByteSource> source)
-    : source_(std::move(source)), block_(BlockPool::shared().take(kBlockBytes)) {
-  begin_ = end_ = static_cast<const char*>(block_->data());
+    : source_(std::move(source)) {
+  show(BlockPool::shared().take(kBlockBytes), 0);
 }
 
 BlockReader::~BlockReader() {
@@ -32,6 +32,7 @@ BlockReader::~BlockReader() {
 
 bool BlockReader::fill(uint64_t n) {
   if (broken_) return false;
+  if (!block_) show(BlockPool::shared().take(kBlockBytes), 0);  // memory ran out the last time
   while (held().size() < n) {
     const size_t have = held().size();
     uint64_t goal = n + kHeaderAhead;
@@ -63,24 +64,31 @@ size_t BlockReader::read(size_t n) {
   }
 }
 
-// A short rest is set aside and the old block dropped first: if nobody holds a record of it, the
-// pool hands the very same one out again, and its lines are the hottest there are.
 void BlockReader::move_to_block_of(uint64_t size_bytes) {
-  const size_t capacity = std::max<uint64_t>(size_bytes, kBlockBytes);
-  char aside[kShortRest];
   const std::string_view rest = held();
-  const bool is_short = rest.size() <= sizeof aside;
-  Storage* old = std::exchange(block_, nullptr);
-  if (is_short) {
-    std::memcpy(aside, rest.data(), rest.size());
-    old->drop();
-  }
-  block_ = BlockPool::shared().take(capacity);
-  char* start = static_cast<char*>(block_->data());
-  std::memcpy(start, is_short ? aside : rest.data(), rest.size());
-  if (!is_short) old->drop();
-  begin_ = start;
-  end_ = start + rest.size();
+  if (size_bytes <= kBlockBytes && rest.size() <= kShortRest) return renew_block();
+  Storage* next = BlockPool::shared().take(std::max<uint64_t>(size_bytes, kBlockBytes));
+  std::memcpy(next->data(), rest.data(), rest.size());
+  block_->drop();
+  show(next, rest.size());
+}
+
+// The old block is dropped first: if nobody holds a record of it, the pool hands the very same one
+// out again, and its lines are the hottest there are.
+void BlockReader::renew_block() {
+  char aside[kShortRest];
+  const size_t size = held().size();
+  std::memcpy(aside, begin_, size);
+  begin_ = end_ = nullptr;
+  std::exchange(block_, nullptr)->drop();
+  show(BlockPool::shared().take(kBlockBytes), size);
+  std::memcpy(block_->data(), aside, size);
+}
+
+void BlockReader::show(Storage* block, size_t size) {
+  block_ = block;
+  begin_ = static_cast<const char*>(block->data());
+  end_ = begin_ + size;
 }
 
 void BlockReader::seek(uint64_t offset) {

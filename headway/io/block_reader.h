@@ -44,11 +44,13 @@ class BlockReader {
   bool fill(uint64_t n);
   size_t read(size_t n);
   void move_to_block_of(uint64_t size_bytes);
+  void renew_block();
+  void show(Storage* block, size_t size);
 
   std::unique_ptr<ByteSource> source_;
-  Storage* block_;
-  const char* begin_;
-  const char* end_;
+  Storage* block_ = nullptr;
+  const char* begin_ = nullptr;
+  const char* end_ = nullptr;
   uint64_t offset_ = 0;  // of *begin_
   bool broken_ = false;  // the source failed; it is not asked again before a seek
 };

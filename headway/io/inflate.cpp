@@ -118,7 +118,8 @@ void InflateSource::seek(uint64_t offset) {
 void InflateSource::fail(const std::string& reason) {
   const uint64_t at = input_end_ - state_->avail_in;
   throw SampleError({file_.path(), static_cast<int64_t>(at)},
-                    fmt::format("damaged {} data: {}", name_of(compression_), reason),
+                    fmt::format("damaged {} data: {} (an offset in the compressed file)",
+                                name_of(compression_), reason),
                     "what follows in this file is lost; copy or make it again");
 }
 
