@@ -97,8 +97,9 @@ Output normalised(float* out) {
 void decode_resize(Worker& w, DecodeMode mode, ResizeGeometry g, int x, int y, const Output& output) {
   JpegOptions options{.channels = 3, .mode = mode};
   if (mode == DecodeMode::kFast) {
+    // The pipeline's rule: at least twice the target's pixels must remain.
     int d = 1;
-    while (d < 8 && g.source_width >= 2 * d * g.width && g.source_height >= 2 * d * g.height) d *= 2;
+    while (d < 8 && g.source_width >= 4 * d * g.width && g.source_height >= 4 * d * g.height) d *= 2;
     if (d > 1) {
       const float unit = 1.0f / float(d);
       const int left = x / d, top = y / d;

@@ -192,11 +192,16 @@ void LazyImage::produce(void* data, Layout layout) {
   tools_.resizer.resize(headway::crop(source_, crop_), geometry(), output);
 }
 
-// The largest inverse DCT reduction that leaves at least the pixels the target has.
+// The largest inverse DCT reduction that leaves enough pixels: as many as the target has when the
+// resize would smooth them away in any case. Without antialias it would not, and the reduced image
+// lacks detail that the exact one shows (24 dB was seen at 2.3 times the target), so that only
+// sources far too large are reduced.
 int LazyImage::pick_denominator() const {
   if (jpeg_.mode != DecodeMode::kFast || !resized_ || filter_ == Filter::kNearest) return 1;
+  const bool smooths = antialias_ || filter_ == Filter::kArea;
   for (int d : {8, 4, 2}) {
-    if (crop_.width >= d * resized_width_ && crop_.height >= d * resized_height_) return d;
+    const int64_t least = smooths ? d : 2 * d;
+    if (crop_.width >= least * resized_width_ && crop_.height >= least * resized_height_) return d;
   }
   return 1;
 }
