@@ -40,8 +40,9 @@ struct JpegOptions {
 
 // Decodes JPEG files with libjpeg-turbo. One per thread; the handle is kept from file to file.
 //
-// kExact gives the pixels of tf.io.decode_jpeg with its defaults (accurate inverse DCT, smooth
-// chroma upsampling), also in a window: the same pixels as decoding all and cropping.
+// kExact gives the pixels of tf.io.decode_jpeg(dct_method="INTEGER_ACCURATE") and of Pillow, bit by
+// bit: accurate inverse DCT, smooth chroma upsampling. (tf's default is the less accurate transform,
+// up to 8 levels away.) A window has the same pixels as decoding all and cropping.
 // kFast repeats chroma instead of smoothing it.
 //
 // Damage throws SampleError unless allowed; damage below the last row that is needed goes unseen.
