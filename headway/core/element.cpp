@@ -47,15 +47,10 @@ Tensor& Element::operator[](Name name) {
 
 const Tensor& Element::operator[](Name name) const { return const_cast<Element&>(*this)[name]; }
 
-Tensor& Element::only() {
-  if (fields_.size() != 1) {
-    throw Error(fmt::format("an element with {} fields was used as a single value", size()),
-                "name the field: element[\"name\"]");
-  }
-  return fields_[0].value;
+void Element::not_single() const {
+  throw Error(fmt::format("an element with {} fields was used as a single value", size()),
+              "name the field: element[\"name\"]");
 }
-
-const Tensor& Element::only() const { return const_cast<Element*>(this)->only(); }
 
 void Element::set(Name name, Tensor value) {
   if (Tensor* tensor = find(name)) {

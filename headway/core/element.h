@@ -52,11 +52,15 @@ class Element {
   Tensor* find(Name name);
   const Tensor* find(Name name) const;
   // The only field, or an Error.
-  Tensor& only();
-  const Tensor& only() const;
+  Tensor& only() {
+    if (fields_.size() != 1) not_single();
+    return fields_[0].value;
+  }
+  const Tensor& only() const { return const_cast<Element*>(this)->only(); }
 
   void set(Name name, Tensor value);  // replaces, or appends
-  void append(Name name, Tensor value) { fields_.push_back({name, std::move(value)}); }
+  void append(Name name, Tensor&& value) { fields_.emplace_back(name, std::move(value)); }
+  void append(Name name, const Tensor& value) { fields_.emplace_back(name, value); }
   void rename(Name from, Name to);
   void remove(Name name);
 
@@ -78,6 +82,8 @@ class Element {
   static const Name& value_name();
 
  private:
+  [[noreturn]] void not_single() const;
+
   std::vector<Field> fields_;
   std::shared_ptr<const std::string> file_;
   int64_t offset_ = -1;

@@ -44,12 +44,10 @@ Dataset::Dataset(std::shared_ptr<const Node> node, Options options)
 
 Dataset Dataset::then(std::shared_ptr<const Node> node) const { return Dataset(std::move(node), options_); }
 
-Dataset Dataset::map_element(std::function<Element(Element)> fn, MapOptions options) const {
+Dataset Dataset::map_in_place(std::function<void(Element&)> fn, MapOptions options) const {
   const auto bind = [fn = std::move(fn)](uint32_t) -> SampleFn {
     return [fn](Element& element, const SampleContext&) {
-      Element out = fn(std::move(element));
-      if (!out.origin_file()) out.copy_origin(element);
-      element = std::move(out);
+      fn(element);
       return true;
     };
   };

@@ -154,10 +154,10 @@ class Dataset {
 
  private:
   Dataset then(std::shared_ptr<const Node> node) const;
-  Dataset map_element(std::function<Element(Element)> fn, MapOptions options) const;
+  Dataset map_in_place(std::function<void(Element&)> fn, MapOptions options) const;
   Dataset filter_element(std::function<bool(const Element&)> predicate) const;
   template <typename In, typename F>
-  static Element call_scalar(const F& fn, Element element);
+  static void call_scalar(const F& fn, Element& element, Tensor& value);
 
   std::shared_ptr<const Node> node_;
   Options options_;
@@ -197,28 +197,33 @@ Dataset zip(const std::vector<Dataset>& datasets);
 // ---- the small print ----
 
 template <typename In, typename F>
-Element Dataset::call_scalar(const F& fn, Element element) {
-  Tensor& value = element.only();
+void Dataset::call_scalar(const F& fn, Element& element, Tensor& value) {
   if constexpr (std::is_same_v<std::invoke_result_t<F, In>, Element>) {
-    return fn(value.item<In>());
+    element = fn(value.item<In>());
   } else {
     value = Tensor::scalar(fn(value.item<In>()));
-    return element;
   }
 }
 
 template <typename F>
 Dataset Dataset::map(F fn, MapOptions options) const {
   if constexpr (std::is_invocable_r_v<Element, F, Element>) {
-    return map_element(std::move(fn), std::move(options));
+    return map_in_place(
+        [fn = std::move(fn)](Element& e) {
+          Element out = fn(std::move(e));
+          if (!out.origin_file()) out.copy_origin(e);
+          e = std::move(out);
+        },
+        std::move(options));
   } else {
-    return map_element(
-        [fn = std::move(fn)](Element e) {
-          switch (e.only().dtype()) {
-            case DType::kFloat32: return call_scalar<float>(fn, std::move(e));
-            case DType::kFloat64: return call_scalar<double>(fn, std::move(e));
-            case DType::kInt32: return call_scalar<int32_t>(fn, std::move(e));
-            default: return call_scalar<int64_t>(fn, std::move(e));
+    return map_in_place(
+        [fn = std::move(fn)](Element& e) {
+          Tensor& value = e.only();
+          switch (value.dtype()) {
+            case DType::kFloat32: return call_scalar<float>(fn, e, value);
+            case DType::kFloat64: return call_scalar<double>(fn, e, value);
+            case DType::kInt32: return call_scalar<int32_t>(fn, e, value);
+            default: return call_scalar<int64_t>(fn, e, value);
           }
         },
         std::move(options));
