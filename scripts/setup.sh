@@ -15,7 +15,7 @@ for group in "$@"; do
   case $group in
     dev) packages+=(clang-format-14 clang-tidy-14 clang-tools-14) ;;
     bench) packages+=(libtorch-dev python3-torch python3-torchvision libopencv-dev libopenblas0-pthread
-                     libavdevice59 libavfilter8) ;;
+                     libavdevice59 libavfilter8 libpython3.11) ;;
     *) echo "setup: no group called '$group' (dev, bench)" >&2; exit 2 ;;
   esac
 done

@@ -61,6 +61,7 @@ PEERS = {
     "pytorch": Peer("pytorch.py", debian_python,
                     "import torch as m, torchvision; print(m.__version__)", (*IMAGES, "scalars")),
     "libtorch": Peer("libtorch_peer", tasks=(*IMAGES, "scalars")),
+    "mlx-data-cpp": Peer("mlx_peer", tasks=(*IMAGES, "scalars")),
     "mlx-data": Peer("mlx_data.py", bench_python,
                      "import mlx.data; from importlib.metadata import version; print(version('mlx-data'))"),
     "spdl": Peer("spdl_threads.py", bench_python,
