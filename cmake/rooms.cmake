@@ -14,6 +14,12 @@ set(headway_FIND_REQUIRED TRUE)
 include(${PROJECT_SOURCE_DIR}/cmake/dependencies.cmake)
 unset(CMAKE_FIND_PACKAGE_NAME)
 
+# Read by our sources, seen by nobody who links with us.
+find_package(nlohmann_json REQUIRED)
+if(HEADWAY_CLI OR HEADWAY_BENCH)
+  find_package(CLI11 REQUIRED)
+endif()
+
 if(HEADWAY_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)

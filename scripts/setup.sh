@@ -8,8 +8,8 @@ set -euo pipefail
 
 tools=(git make g++ cmake ninja-build ccache python3 python3-venv ca-certificates)
 clang=(clang-14 libclang-rt-14-dev llvm-14)
-libraries=(libfmt-dev libjpeg-dev libpng-dev libdeflate-dev libisal-dev libprotozero-dev libhwy-dev
-           libcli11-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev zlib1g-dev)
+libraries=(libfmt-dev libjpeg-dev libdeflate-dev libisal-dev libprotozero-dev libhwy-dev
+           libcli11-dev nlohmann-json3-dev libgtest-dev zlib1g-dev)
 packages=("${tools[@]}" "${clang[@]}" "${libraries[@]}")
 for group in "$@"; do
   case $group in

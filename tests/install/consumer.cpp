@@ -1,15 +1,14 @@
-// A stranger's program: sees only what `cmake --install` put in place. Prints "0 1 2 3".
-#if __has_include(<headway/headway.h>)
+// A stranger's program: sees only what `cmake --install` put in place.
 #include <headway/headway.h>
-#else
-#include <headway/core/tensor.h>
-#endif
 
 #include <cstdio>
 
 int main() {
-  const headway::Tensor numbers = headway::Tensor::vector<int64_t>({0, 1, 2, 3});
-  for (const int64_t value : numbers.values<int64_t>()) std::printf("%ld ", value);
-  std::printf("\n");
-  return numbers.count() == 4 ? 0 : 1;
+  const headway::Dataset squares = headway::range(10).map([](int64_t x) { return x * x; }).batch(5);
+  int64_t sum = 0;
+  for (const headway::Element& batch : squares) {
+    for (const int64_t value : batch["value"].values<int64_t>()) sum += value;
+  }
+  std::printf("sum of the squares below 10: %ld\n", sum);
+  return sum == 285 ? 0 : 1;
 }
