@@ -111,7 +111,8 @@ std::string text(size_t size) {
   std::vector<std::string> words(5000);
   for (std::string& word : words) {
     const size_t letters = 2 + random.below(9);
-    while (word.size() < letters) word += static_cast<char>('a' + random.below(26) * random.below(26) / 26);
+    while (word.size() < letters)
+      word += static_cast<char>('a' + random.below(26) * random.below(26) / 26);
   }
   std::string out;
   while (out.size() < size) {
@@ -155,11 +156,13 @@ void plain_records(const Settings& settings, const Folder& folder, Report& repor
   const std::string bytes = noise(settings.bytes);
   std::vector<std::string> targets(kMostThreads, std::string(settings.bytes, 'x'));
   std::vector<std::string> sources(kMostThreads, bytes);
-  for (int i = 0; i < kMostThreads; ++i) write_records(folder.file(fmt::format("plain{}", i)), bytes, kRecordBytes);
+  for (int i = 0; i < kMostThreads; ++i)
+    write_records(folder.file(fmt::format("plain{}", i)), bytes, kRecordBytes);
   Contest contest;
   for (int threads = 1; threads <= kMostThreads; ++threads) {
     contest.add(fmt::format("memcpy {}", threads), [&, threads] {
-      on_threads(threads, [&](int i) { std::memcpy(targets[i].data(), sources[i].data(), settings.bytes); });
+      on_threads(threads,
+                 [&](int i) { std::memcpy(targets[i].data(), sources[i].data(), settings.bytes); });
     });
     contest.add(fmt::format("memcpy_records {}", threads), [&, threads] {
       on_threads(threads, [&](int i) {
@@ -175,13 +178,18 @@ void plain_records(const Settings& settings, const Folder& folder, Report& repor
   const auto medians = contest.medians(settings.rounds);
   for (int threads = 1; threads <= kMostThreads; ++threads) {
     const double gigabytes = static_cast<double>(settings.bytes) * threads / 1e9;
-    const auto time = [&](const char* name) { return medians.at(fmt::format("{} {}", name, threads)); };
+    const auto time = [&](const char* name) {
+      return medians.at(fmt::format("{} {}", name, threads));
+    };
     const std::string suffix = fmt::format("_{}_threads", threads);
     report.add("memcpy_gb_per_s" + suffix, gigabytes / time("memcpy"), "one call over everything");
-    report.add("memcpy_records_gb_per_s" + suffix, gigabytes / time("memcpy_records"), "100 KB at a time");
-    report.add("tfrecord_gb_per_s" + suffix, gigabytes / time("tfrecord"), "100 KB records, CRCs checked");
+    report.add("memcpy_records_gb_per_s" + suffix, gigabytes / time("memcpy_records"),
+               "100 KB at a time");
+    report.add("tfrecord_gb_per_s" + suffix, gigabytes / time("tfrecord"),
+               "100 KB records, CRCs checked");
     report.add("tfrecord_to_memcpy" + suffix, time("memcpy") / time("tfrecord"), "goal 0.70");
-    report.add("tfrecord_to_memcpy_records" + suffix, time("memcpy_records") / time("tfrecord"), "");
+    report.add("tfrecord_to_memcpy_records" + suffix, time("memcpy_records") / time("tfrecord"),
+               "");
   }
 }
 
@@ -222,7 +230,8 @@ void gzip_records(const Settings& settings, const Folder& folder, Report& report
   contest.add("ours", [&] { read_records(path); });
   const auto medians = contest.medians(settings.rounds);
   const double megabytes = static_cast<double>(plain.size()) / 1e6;
-  report.add("gzip_size_ratio", static_cast<double>(plain.size()) / std::filesystem::file_size(path), "");
+  report.add("gzip_size_ratio",
+             static_cast<double>(plain.size()) / std::filesystem::file_size(path), "");
   report.add("zlib_mb_per_s", megabytes / medians.at("zlib"), "inflated bytes, no records read");
   report.add("gzip_tfrecord_mb_per_s", megabytes / medians.at("ours"), "inflated, CRCs checked");
   report.add("gzip_to_zlib", medians.at("zlib") / medians.at("ours"), "goal 1.8");
@@ -255,7 +264,8 @@ void whole_files(const Settings& settings, const Folder& folder, Report& report)
   contest.add("bare", [&] { all([&](const std::string& path) { bare_read(path, bare); }); });
   contest.add("ours", [&] { all([&](const std::string& path) { read_all(path, buffer); }); });
   const auto medians = contest.medians(settings.rounds);
-  report.add("read_all_us_per_file", medians.at("ours") / (kFiles * kPasses) * 1e6, "100 KB from page cache");
+  report.add("read_all_us_per_file", medians.at("ours") / (kFiles * kPasses) * 1e6,
+             "100 KB from page cache");
   report.add("read_all_to_bare", medians.at("bare") / medians.at("ours"), "goal 1.0");
 }
 
@@ -263,7 +273,8 @@ void small_pieces(const Settings& settings, const Folder& folder, Report& report
   constexpr size_t kSmall = 64;
   const size_t count = settings.bytes / 8 / kSmall;
   write_records(folder.file("small"), noise(count * kSmall), kSmall);
-  const ExampleParser parser({fixed_len("image", DType::kString), fixed_len("label", DType::kInt64)});
+  const ExampleParser parser(
+      {fixed_len("image", DType::kString), fixed_len("label", DType::kInt64)});
   const std::string image = noise(kRecordBytes);
   ExampleWriter writer;
   const std::string example(writer.bytes("image", image).int64("label", 7).finish());
@@ -276,7 +287,8 @@ void small_pieces(const Settings& settings, const Folder& folder, Report& report
   });
   const auto medians = contest.medians(settings.rounds);
   report.add("small_records_ns", medians.at("records") / count * 1e9, "64 bytes, CRCs checked");
-  report.add("example_parse_ns", medians.at("examples") / kExamples * 1e9, "image bytes and a label");
+  report.add("example_parse_ns", medians.at("examples") / kExamples * 1e9,
+             "image bytes and a label");
 }
 
 Settings settings_from(int argc, char** argv) {
@@ -290,7 +302,8 @@ Settings settings_from(int argc, char** argv) {
     } else if (option == "--rounds" && i + 1 < argc) {
       settings.rounds = std::stoi(argv[++i]);
     } else {
-      throw Error("unknown option " + option, "record_bench [--json] [--megabytes 256] [--rounds 9]");
+      throw Error("unknown option " + option,
+                  "record_bench [--json] [--megabytes 256] [--rounds 9]");
     }
   }
   return settings;

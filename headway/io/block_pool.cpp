@@ -17,7 +17,8 @@ BlockPool& BlockPool::shared() {
 }
 
 Storage* BlockPool::take(size_t size_bytes) {
-  const int exponent = std::max<int>(kSmallest, std::bit_width(std::max<size_t>(size_bytes, 1) - 1));
+  const int exponent =
+      std::max<int>(kSmallest, std::bit_width(std::max<size_t>(size_bytes, 1) - 1));
   if (exponent > kLargest) return Storage::allocate(size_bytes);
   {
     const MutexLock lock(mu_);
@@ -28,7 +29,7 @@ Storage* BlockPool::take(size_t size_bytes) {
       return wrap(memory, exponent);
     }
   }
-  return wrap(::operator new(size_t{1} << exponent, kAlignment), exponent);
+  return wrap(::operator new (size_t{1} << exponent, kAlignment), exponent);
 }
 
 Storage* BlockPool::wrap(void* memory, int exponent) {

@@ -25,8 +25,8 @@ class BlockPool {
   size_t idle_bytes() const;
 
  private:
-  static constexpr int kSmallest = 12;                    // 4 KB
-  static constexpr int kLargest = 26;                     // 64 MB; above, nothing is kept
+  static constexpr int kSmallest = 12;  // 4 KB
+  static constexpr int kLargest = 26;   // 64 MB; above, nothing is kept
   static constexpr size_t kMostIdleBytes = size_t{64} << 20;
 
   BlockPool() = default;

@@ -21,8 +21,7 @@ constexpr size_t kShortRest = 4096;
 
 }  // namespace
 
-BlockReader::BlockReader(std::unique_ptr<ByteSource> source)
-    : source_(std::move(source)) {
+BlockReader::BlockReader(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
   show(BlockPool::shared().take(kBlockBytes), 0);
 }
 

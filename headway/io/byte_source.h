@@ -25,7 +25,7 @@ class ByteSource {
   // given; the end follows.
   virtual size_t read(char* into, size_t n) = 0;
   virtual void seek(uint64_t offset) = 0;
-  virtual uint64_t left_bytes() const = 0;  // until the end, or kUnknown
+  virtual uint64_t left_bytes() const = 0;      // until the end, or kUnknown
   virtual size_t read_ahead_bytes() const = 0;  // what it likes to be asked for at once
   virtual const std::string& path() const = 0;
 };

@@ -8,7 +8,8 @@ namespace headway {
 // CRC-32C (Castagnoli), the checksum of TFRecord files. Safe from any thread.
 uint32_t crc32c(std::string_view bytes);
 
-// The CRC of a text and its continuation, given the CRC of the first: extend(crc32c(a), b) == crc32c(a + b).
+// The CRC of a text and its continuation, given the CRC of the first: extend(crc32c(a), b) ==
+// crc32c(a + b).
 uint32_t crc32c_extend(uint32_t crc, std::string_view bytes);
 
 // TFRecord stores CRCs rotated and offset, so that a CRC over bytes that hold CRCs stays strong.

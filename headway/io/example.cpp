@@ -16,7 +16,10 @@ namespace {
 using namespace example_wire;
 
 std::string_view kind_name(uint32_t kind) {
-  return kind == kBytesList ? "string" : kind == kFloatList ? "float32" : kind == kInt64List ? "int64" : "nothing";
+  return kind == kBytesList   ? "string"
+         : kind == kFloatList ? "float32"
+         : kind == kInt64List ? "int64"
+                              : "nothing";
 }
 
 uint32_t kind_of(DType dtype) {
@@ -46,20 +49,24 @@ DType dtype_of(uint32_t kind) {
     }
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", name, kind_name(kind));
   }
-  throw SampleError({}, fmt::format("tf.Example: no feature \"{}\"; it has {}", spec.name,
-                                    names.empty() ? "none" : names),
+  throw SampleError({},
+                    fmt::format("tf.Example: no feature \"{}\"; it has {}", spec.name,
+                                names.empty() ? "none" : names),
                     "correct the name, or give the feature a default");
 }
 
 [[noreturn]] void wrong_kind(const FeatureSpec& spec, uint32_t kind) {
-  throw SampleError({}, fmt::format("tf.Example: feature \"{}\" holds {}, {} was asked for", spec.name,
-                                    kind_name(kind), name_of(spec.dtype)),
-                    fmt::format("ask for {}, or write it as {}", kind_name(kind), name_of(spec.dtype)));
+  throw SampleError(
+      {},
+      fmt::format("tf.Example: feature \"{}\" holds {}, {} was asked for", spec.name,
+                  kind_name(kind), name_of(spec.dtype)),
+      fmt::format("ask for {}, or write it as {}", kind_name(kind), name_of(spec.dtype)));
 }
 
 [[noreturn]] void wrong_count(const FeatureSpec& spec, int64_t count) {
-  throw SampleError({}, fmt::format("tf.Example: feature \"{}\" has {} values, its shape {} holds {}",
-                                    spec.name, count, spec.shape.str(), spec.shape.count()),
+  throw SampleError({},
+                    fmt::format("tf.Example: feature \"{}\" has {} values, its shape {} holds {}",
+                                spec.name, count, spec.shape.str(), spec.shape.count()),
                     "correct the shape, or take any number of values (var_len)");
 }
 
@@ -68,11 +75,11 @@ Tensor views_of(const Shape& shape, Storage* owner) {
   const int64_t n = shape.count();
   auto* views = new std::string_view[static_cast<size_t>(n)];
   if (owner) owner->retain();
-  Storage* storage = Storage::adopt(views, static_cast<size_t>(n) * sizeof *views,
-                                    [owner](void* data, size_t) {
-                                      delete[] static_cast<std::string_view*>(data);
-                                      if (owner) owner->drop();
-                                    });
+  Storage* storage =
+      Storage::adopt(views, static_cast<size_t>(n) * sizeof *views, [owner](void* data, size_t) {
+        delete[] static_cast<std::string_view*>(data);
+        if (owner) owner->drop();
+      });
   Tensor tensor = Tensor::view(DType::kString, shape, views, storage);
   storage->drop();
   return tensor;
@@ -109,9 +116,12 @@ Tensor values_as(const Lists& lists, const Shape& shape, Storage* owner, int64_t
 
 Tensor values_of(const Lists& lists, const Shape& shape, Storage* owner, int64_t& count) {
   switch (lists.kind) {
-    case kBytesList: return values_as<std::string_view>(lists, shape, owner, count);
-    case kFloatList: return values_as<float>(lists, shape, owner, count);
-    default: return values_as<int64_t>(lists, shape, owner, count);
+    case kBytesList:
+      return values_as<std::string_view>(lists, shape, owner, count);
+    case kFloatList:
+      return values_as<float>(lists, shape, owner, count);
+    default:
+      return values_as<int64_t>(lists, shape, owner, count);
   }
 }
 
@@ -141,7 +151,8 @@ Tensor spread_default(const FeatureSpec& spec) {
   }
   if (given.count() == n) return given.reshaped(spec.shape);
   if (spec.dtype == DType::kString) {
-    return Tensor::strings(std::vector<std::string>(n, std::string(given.bytes()))).reshaped(spec.shape);
+    return Tensor::strings(std::vector<std::string>(n, std::string(given.bytes())))
+        .reshaped(spec.shape);
   }
   Tensor tensor = Tensor::empty(spec.dtype, spec.shape);
   const int64_t size = size_of(spec.dtype);
@@ -160,8 +171,9 @@ void check(const FeatureSpec& spec) {
   }
   for (int64_t dim : spec.shape) {
     if (dim >= 0) continue;
-    throw Error(fmt::format("feature \"{}\": a dimension of {} in {}", spec.name, dim, spec.shape.str()),
-                "use var_len for a number of values that varies");
+    throw Error(
+        fmt::format("feature \"{}\": a dimension of {} in {}", spec.name, dim, spec.shape.str()),
+        "use var_len for a number of values that varies");
   }
 }
 
@@ -176,13 +188,17 @@ size_t hash_of(std::string_view name) {
 
 }  // namespace
 
-FeatureSpec fixed_len(std::string name, DType dtype, Shape shape, std::optional<Tensor> default_value) {
-  return {.name = std::move(name), .dtype = dtype, .shape = shape,
+FeatureSpec fixed_len(std::string name, DType dtype, Shape shape,
+                      std::optional<Tensor> default_value) {
+  return {.name = std::move(name),
+          .dtype = dtype,
+          .shape = shape,
           .default_value = std::move(default_value)};
 }
 
 FeatureSpec var_len(std::string name, DType dtype) {
-  return {.name = std::move(name), .dtype = dtype, .shape = {}, .default_value = {}, .ragged = true};
+  return {
+      .name = std::move(name), .dtype = dtype, .shape = {}, .default_value = {}, .ragged = true};
 }
 
 ExampleParser::ExampleParser(std::vector<FeatureSpec> features) : features_(std::move(features)) {
@@ -246,7 +262,8 @@ std::vector<Feature> parse_all(std::string_view bytes, Storage* owner) {
   std::map<std::string_view, std::string_view> last;
   std::vector<Feature> features;
   try {
-    each_feature(bytes, [&](std::string_view name, std::string_view feature) { last[name] = feature; });
+    each_feature(bytes,
+                 [&](std::string_view name, std::string_view feature) { last[name] = feature; });
     for (const auto& [name, feature] : last) {
       const Lists lists = choose(feature);
       Feature& added = features.emplace_back();

@@ -53,15 +53,16 @@ FeatureSpec var_len(std::string name, DType dtype);
 // given twice counts the last time, as in protobuf; others than those wanted are passed over.
 // Const calls are safe from any thread.
 //
-//   const ExampleParser parser({fixed_len("image", DType::kString), fixed_len("label", DType::kInt64)});
-//   parser.parse(record.bytes, record.block, tensors);
+//   const ExampleParser parser({fixed_len("image", DType::kString), fixed_len("label",
+//   DType::kInt64)}); parser.parse(record.bytes, record.block, tensors);
 class ExampleParser {
  public:
   explicit ExampleParser(std::vector<FeatureSpec> features);
 
-  // Strings are views into `bytes`, which `owner` keeps alive (null: they must outlive the tensors).
-  // Malformed bytes, a missing feature, one of another kind or with another number of values throw
-  // SampleError, whose origin is left for the caller to fill. Scalars cost no allocation.
+  // Strings are views into `bytes`, which `owner` keeps alive (null: they must outlive the
+  // tensors). Malformed bytes, a missing feature, one of another kind or with another number of
+  // values throw SampleError, whose origin is left for the caller to fill. Scalars cost no
+  // allocation.
   void parse(std::string_view bytes, Storage* owner, std::vector<Tensor>& out) const;
 
   const std::vector<FeatureSpec>& features() const { return features_; }

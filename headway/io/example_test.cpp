@@ -49,11 +49,13 @@ TEST(Example, ParsesWhatItWrote) {
   const std::vector<std::string_view> tags = {"red", "", std::string_view("\0\xff", 2)};
   ExampleWriter writer;
   writer.bytes("image", "jpeg bytes").int64("label", -7).float32("weight", 0.25f);
-  const std::string bytes(writer.int64("ints", ints).float32("floats", floats).bytes("tags", tags).finish());
-  const auto out = parse({fixed_len("label", DType::kInt64), fixed_len("image", DType::kString),
-                          fixed_len("weight", DType::kFloat32), fixed_len("ints", DType::kInt64, {5}),
-                          var_len("floats", DType::kFloat32), fixed_len("tags", DType::kString, {3, 1})},
-                         bytes);
+  const std::string bytes(
+      writer.int64("ints", ints).float32("floats", floats).bytes("tags", tags).finish());
+  const auto out =
+      parse({fixed_len("label", DType::kInt64), fixed_len("image", DType::kString),
+             fixed_len("weight", DType::kFloat32), fixed_len("ints", DType::kInt64, {5}),
+             var_len("floats", DType::kFloat32), fixed_len("tags", DType::kString, {3, 1})},
+            bytes);
   EXPECT_EQ(out[0].item<int64_t>(), -7);
   EXPECT_EQ(out[1].bytes(), "jpeg bytes");
   EXPECT_EQ(out[2].item<float>(), 0.25f);
@@ -112,10 +114,22 @@ TEST(Example, TheLastOfSeveralFeaturesOfOneNameCounts) {
 
 TEST(Example, TheLastKindWinsAndListsOfItAreJoined) {
   const std::string bytes = one_feature("n", [](pbf_writer& feature) {
-    { pbf_writer list(feature, 3); list.add_int64(1, 1); }
-    { pbf_writer list(feature, 1); list.add_bytes(1, "x"); }
-    { pbf_writer list(feature, 3); list.add_int64(1, 2); }
-    { pbf_writer list(feature, 3); list.add_int64(1, 3); }
+    {
+      pbf_writer list(feature, 3);
+      list.add_int64(1, 1);
+    }
+    {
+      pbf_writer list(feature, 1);
+      list.add_bytes(1, "x");
+    }
+    {
+      pbf_writer list(feature, 3);
+      list.add_int64(1, 2);
+    }
+    {
+      pbf_writer list(feature, 3);
+      list.add_int64(1, 3);
+    }
   });
   EXPECT_TRUE(parse({var_len("n", DType::kInt64)}, bytes)[0].same(Tensor::vector<int64_t>({2, 3})));
 }
@@ -140,7 +154,8 @@ TEST(Example, AMissingFeatureWithoutDefaultNamesThosePresent) {
   const std::string bytes(writer.int64("label", 1).bytes("image", "x").finish());
   EXPECT_EQ(reason_for({fixed_len("lable", DType::kInt64)}, bytes),
             "tf.Example: no feature \"lable\"; it has image (string), label (int64)");
-  EXPECT_EQ(reason_for({fixed_len("a", DType::kInt64)}, ""), "tf.Example: no feature \"a\"; it has none");
+  EXPECT_EQ(reason_for({fixed_len("a", DType::kInt64)}, ""),
+            "tf.Example: no feature \"a\"; it has none");
 }
 
 TEST(Example, AnotherKindNamesBoth) {
@@ -161,8 +176,10 @@ TEST(Example, AnotherNumberOfValuesNamesBoth) {
 
 TEST(Example, EmptyListsKeepTheirKind) {
   ExampleWriter writer;
-  const std::string bytes(writer.int64("i", std::span<const int64_t>()).float32("f", std::span<const float>())
-                              .bytes("b", std::span<const std::string_view>()).finish());
+  const std::string bytes(writer.int64("i", std::span<const int64_t>())
+                              .float32("f", std::span<const float>())
+                              .bytes("b", std::span<const std::string_view>())
+                              .finish());
   const auto all = parse_all(bytes, nullptr);
   EXPECT_EQ(all[0].dtype, DType::kString);
   EXPECT_EQ(all[1].dtype, DType::kFloat32);
@@ -172,8 +189,10 @@ TEST(Example, EmptyListsKeepTheirKind) {
 
 TEST(Example, EveryCutAndEveryFlippedByteIsAnErrorOrAnExample) {
   ExampleWriter writer;
-  const std::string good(writer.bytes("image", "abcdef").int64("label", -3)
-                             .float32("x", std::vector<float>{1, 2}).finish());
+  const std::string good(writer.bytes("image", "abcdef")
+                             .int64("label", -3)
+                             .float32("x", std::vector<float>{1, 2})
+                             .finish());
   const ExampleParser parser({fixed_len("image", DType::kString), fixed_len("label", DType::kInt64),
                               var_len("x", DType::kFloat32)});
   std::vector<Tensor> out;

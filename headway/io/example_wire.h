@@ -113,13 +113,15 @@ void each_value(const Lists& lists, OnValue on_value) {
     while (field.next()) {
       const bool value = field.tag() == 1;
       if constexpr (std::is_same_v<T, std::string_view>) {
-        value && is_delimited(field) ? on_value(view_in(field)) : field.skip();
+        value&& is_delimited(field) ? on_value(view_in(field)) : field.skip();
       } else if (value && is_delimited(field)) {
         each_packed(view_in(field), T{}, on_value);
       } else if constexpr (std::is_same_v<T, float>) {
-        value && field.wire_type() == pbf_wire_type::fixed32 ? on_value(field.get_float()) : field.skip();
+        value&& field.wire_type() == pbf_wire_type::fixed32 ? on_value(field.get_float())
+                                                            : field.skip();
       } else {
-        value && field.wire_type() == pbf_wire_type::varint ? on_value(field.get_int64()) : field.skip();
+        value&& field.wire_type() == pbf_wire_type::varint ? on_value(field.get_int64())
+                                                           : field.skip();
       }
     }
   });
@@ -129,9 +131,14 @@ inline int64_t count_values(const Lists& lists) {
   int64_t n = 0;
   const auto count = [&](auto) { ++n; };
   switch (lists.kind) {
-    case kBytesList: each_value<std::string_view>(lists, count); break;
-    case kFloatList: each_value<float>(lists, count); break;
-    default: each_value<int64_t>(lists, count);
+    case kBytesList:
+      each_value<std::string_view>(lists, count);
+      break;
+    case kFloatList:
+      each_value<float>(lists, count);
+      break;
+    default:
+      each_value<int64_t>(lists, count);
   }
   return n;
 }

@@ -30,7 +30,8 @@ ExampleWriter& ExampleWriter::add(std::string_view name, uint32_t kind, size_t l
   entry.add_bytes(1, name.data(), name.size());
   pbf_writer feature(entry, 2, feature_bytes);
   if (list_bytes == 0) {
-    feature.add_bytes(kind, "", 0);  // a nested writer would leave the list out, and its kind with it
+    feature.add_bytes(kind, "",
+                      0);  // a nested writer would leave the list out, and its kind with it
   } else {
     pbf_writer list(feature, kind, list_bytes);
     add_values(list);
@@ -42,7 +43,8 @@ ExampleWriter& ExampleWriter::bytes(std::string_view name, std::string_view valu
   return bytes(name, std::span(&value, 1));
 }
 
-ExampleWriter& ExampleWriter::bytes(std::string_view name, std::span<const std::string_view> values) {
+ExampleWriter& ExampleWriter::bytes(std::string_view name,
+                                    std::span<const std::string_view> values) {
   size_t list_bytes = 0;
   for (std::string_view value : values) list_bytes += field_bytes(value.size());
   return add(name, kBytesList, list_bytes, [&](pbf_writer& list) {
@@ -57,9 +59,8 @@ ExampleWriter& ExampleWriter::int64(std::string_view name, int64_t value) {
 ExampleWriter& ExampleWriter::int64(std::string_view name, std::span<const int64_t> values) {
   size_t packed = 0;
   for (int64_t value : values) packed += protozero::length_of_varint(static_cast<uint64_t>(value));
-  return add(name, kInt64List, values.empty() ? 0 : field_bytes(packed), [&](pbf_writer& list) {
-    list.add_packed_int64(1, values.begin(), values.end());
-  });
+  return add(name, kInt64List, values.empty() ? 0 : field_bytes(packed),
+             [&](pbf_writer& list) { list.add_packed_int64(1, values.begin(), values.end()); });
 }
 
 ExampleWriter& ExampleWriter::float32(std::string_view name, float value) {

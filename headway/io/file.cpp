@@ -37,17 +37,25 @@ std::string remedy(const std::string& path, int error) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-      return fmt::format("check the path: {} exists, what follows does not", deepest_existing(path));
+      return fmt::format("check the path: {} exists, what follows does not",
+                         deepest_existing(path));
     case EACCES:
-    case EPERM: return "let this user read it (chmod +r, and +x on its folders), or run as its owner";
-    case EISDIR: return fmt::format("name a file, or all files in it: {}/*", path);
+    case EPERM:
+      return "let this user read it (chmod +r, and +x on its folders), or run as its owner";
+    case EISDIR:
+      return fmt::format("name a file, or all files in it: {}/*", path);
     case EMFILE:
-    case ENFILE: return "raise the limit on open files (ulimit -n), or read fewer files at once";
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n), or read fewer files at once";
     case ENOSPC:
-    case EDQUOT: return "free some space, or write somewhere else";
-    case EROFS: return "write to a folder on a writable file system";
-    case EIO: return "the device failed to read; look at the kernel log and restore the file";
-    default: return "";
+    case EDQUOT:
+      return "free some space, or write somewhere else";
+    case EROFS:
+      return "write to a folder on a writable file system";
+    case EIO:
+      return "the device failed to read; look at the kernel log and restore the file";
+    default:
+      return "";
   }
 }
 
@@ -124,8 +132,7 @@ void File::pread_exact(uint64_t offset, char* into, size_t n) const {
 }
 
 void File::advise(Access access) const {
-  ::posix_fadvise(fd_, 0, 0,
-                  access == Access::kRandom ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
+  ::posix_fadvise(fd_, 0, 0, access == Access::kRandom ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
 }
 
 void read_all(const std::string& path, Buffer& buffer) {

@@ -134,8 +134,8 @@ class Walk {
   explicit Walk(PathList& out) : out_(out) {}
 
   void folder(const std::string& path, const States& states) {
-    const bool literal = std::all_of(states.begin(), states.end(),
-                                     [](const State& s) { return s.part().literal; });
+    const bool literal =
+        std::all_of(states.begin(), states.end(), [](const State& s) { return s.part().literal; });
     if (literal) return named(path, states);
     const Folder listing(path);
     for (const Entry& entry : listing.entries()) visit(path, entry, states);
@@ -159,8 +159,9 @@ class Walk {
         if (entry.name.front() != '.') add(deeper, state);
         continue;
       }
-      const bool match = part.literal ? part.text == entry.name
-                                      : ::fnmatch(part.text.c_str(), entry.name.data(), FNM_PERIOD) == 0;
+      const bool match = part.literal
+                             ? part.text == entry.name
+                             : ::fnmatch(part.text.c_str(), entry.name.data(), FNM_PERIOD) == 0;
       if (!match) continue;
       if (state.last()) {
         wanted = true;
@@ -200,8 +201,9 @@ bool is_folder(const std::string& path) {
 
 [[noreturn]] void nothing_found(const std::string& pattern) {
   if (is_folder(pattern)) {
-    throw Error(fmt::format("{} is a folder, not a file", pattern),
-                fmt::format("list what is in it: {}{}*", pattern, pattern.ends_with('/') ? "" : "/"));
+    throw Error(
+        fmt::format("{} is a folder, not a file", pattern),
+        fmt::format("list what is in it: {}{}*", pattern, pattern.ends_with('/') ? "" : "/"));
   }
   std::string deepest = pattern.starts_with('/') ? "/" : "";
   bool stopped_at_literal = false;
@@ -214,10 +216,11 @@ bool is_folder(const std::string& path) {
     deepest = next;
   }
   const std::string shown = deepest.empty() ? "the working folder" : deepest;
-  throw Error(fmt::format("no file matches {}", pattern),
-              stopped_at_literal
-                  ? fmt::format("{} exists, what follows does not: check the path", shown)
-                  : fmt::format("{} exists, but nothing in it matches: check the pattern's ending", shown));
+  throw Error(
+      fmt::format("no file matches {}", pattern),
+      stopped_at_literal
+          ? fmt::format("{} exists, what follows does not: check the path", shown)
+          : fmt::format("{} exists, but nothing in it matches: check the pattern's ending", shown));
 }
 
 bool is_file(const std::string& path) {
@@ -243,7 +246,8 @@ PathList list_files(const std::string& pattern) {
   for (const bool absolute : {true, false}) {
     States states;
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (!parts[i].empty() && patterns[i].starts_with('/') == absolute) add(states, {&parts[i], 0});
+      if (!parts[i].empty() && patterns[i].starts_with('/') == absolute)
+        add(states, {&parts[i], 0});
     }
     if (!states.empty()) Walk(out).folder(absolute ? "/" : "", states);
   }

@@ -11,8 +11,8 @@ namespace {
 class Glob : public testing::Test {
  protected:
   Glob() {
-    for (const char* name : {"b/2.jpg", "b/1.jpg", "b/1.png", "a/x.jpg", "a/deep/er/y.jpg", "a-b/z.jpg",
-                             "top.jpg", ".hidden/h.jpg", "a/.dot.jpg", "odd[1].txt"}) {
+    for (const char* name : {"b/2.jpg", "b/1.jpg", "b/1.png", "a/x.jpg", "a/deep/er/y.jpg",
+                             "a-b/z.jpg", "top.jpg", ".hidden/h.jpg", "a/.dot.jpg", "odd[1].txt"}) {
       temp_.write(name, "");
     }
   }
@@ -45,8 +45,8 @@ TEST_F(Glob, MatchesWithinNames) {
 }
 
 TEST_F(Glob, TwoStarsCrossFoldersButNotHiddenOnes) {
-  EXPECT_EQ(match("**/*.jpg"), (Names{"a/deep/er/y.jpg", "a/x.jpg", "a-b/z.jpg", "b/1.jpg", "b/2.jpg",
-                                      "top.jpg"}));
+  EXPECT_EQ(match("**/*.jpg"),
+            (Names{"a/deep/er/y.jpg", "a/x.jpg", "a-b/z.jpg", "b/1.jpg", "b/2.jpg", "top.jpg"}));
   EXPECT_EQ(match("a/**/er/*"), (Names{"a/deep/er/y.jpg"}));
   EXPECT_EQ(match("a/**/**/*.jpg"), (Names{"a/deep/er/y.jpg", "a/x.jpg"}));
   EXPECT_EQ(match("a/**"), (Names{"a/deep/er/y.jpg", "a/x.jpg"}));
@@ -66,8 +66,10 @@ TEST_F(Glob, APathThatExistsStandsForItself) {
 
 TEST_F(Glob, NothingFoundNamesPatternAndDeepestFolder) {
   const std::string message = complaint("a/dep/*.jpg");
-  EXPECT_NE(message.find("no file matches " + temp_.path("a/dep/*.jpg")), std::string::npos) << message;
-  EXPECT_NE(message.find(temp_.path("a") + " exists, what follows does not"), std::string::npos) << message;
+  EXPECT_NE(message.find("no file matches " + temp_.path("a/dep/*.jpg")), std::string::npos)
+      << message;
+  EXPECT_NE(message.find(temp_.path("a") + " exists, what follows does not"), std::string::npos)
+      << message;
   EXPECT_NE(complaint("b/*.gif").find("nothing in it matches"), std::string::npos);
   EXPECT_NE(complaint("b").find("is a folder"), std::string::npos);
 }
@@ -95,7 +97,8 @@ TEST(PathList, CostsLittleMoreThanTheNames) {
   PathList list;
   constexpr size_t kNames = 1'000'000;
   for (size_t i = 0; i < kNames; ++i) {
-    list.append("photos/class" + std::to_string(i / 1000), "image_" + std::to_string(1'000'000 + i) + ".jpg");
+    list.append("photos/class" + std::to_string(i / 1000),
+                "image_" + std::to_string(1'000'000 + i) + ".jpg");
   }
   EXPECT_EQ(list.path(123'456), "photos/class123/image_1123456.jpg");
   EXPECT_LT(list.memory_bytes(), kNames * 20);

@@ -78,7 +78,8 @@ size_t PathList::memory_bytes() const {
     total += chunk.names.capacity() + chunk.starts.capacity() * sizeof(uint32_t);
   }
   constexpr size_t kMapNode = 64;
-  for (const std::string& folder : folders_) total += 2 * folder.capacity() + sizeof folder + kMapNode;
+  for (const std::string& folder : folders_)
+    total += 2 * folder.capacity() + sizeof folder + kMapNode;
   return total;
 }
 

@@ -27,9 +27,9 @@ class PathList {
     path(i, out);
     return out;
   }
-  void path(size_t i, std::string& out) const;   // reuses the memory of `out`
-  std::string_view name(size_t i) const;         // "0001.jpg"
-  const std::string& folder(size_t i) const;     // "photos/cats"
+  void path(size_t i, std::string& out) const;  // reuses the memory of `out`
+  std::string_view name(size_t i) const;        // "0001.jpg"
+  const std::string& folder(size_t i) const;    // "photos/cats"
 
   size_t memory_bytes() const;
 

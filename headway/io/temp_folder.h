@@ -1,12 +1,12 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
-
-#include <unistd.h>
 
 namespace headway {
 

@@ -15,8 +15,8 @@ bool TextReader::next(Record& line) {
     if (end != std::string_view::npos) {
       const std::string_view bytes = in_.held().substr(0, end);
       in_.consume(end + 1);
-      line = {bytes.ends_with('\r') ? bytes.substr(0, end - 1) : bytes, static_cast<int64_t>(offset),
-              in_.block()};
+      line = {bytes.ends_with('\r') ? bytes.substr(0, end - 1) : bytes,
+              static_cast<int64_t>(offset), in_.block()};
       return true;
     }
     searched = in_.held().size();

@@ -30,7 +30,8 @@ std::string compressed(Compression compression, std::string_view bytes) {
 
 TEST(Text, GivesLinesWithoutTheirEnds) {
   const TempFolder temp;
-  EXPECT_EQ(lines_of(temp.write("a", "one\ntwo\r\n\n\r\nlast")), (Lines{"one", "two", "", "", "last"}));
+  EXPECT_EQ(lines_of(temp.write("a", "one\ntwo\r\n\n\r\nlast")),
+            (Lines{"one", "two", "", "", "last"}));
   EXPECT_EQ(lines_of(temp.write("a", "one\n")), (Lines{"one"}));
   EXPECT_EQ(lines_of(temp.write("a", "\n")), (Lines{""}));
   EXPECT_EQ(lines_of(temp.write("a", "")), Lines{});
@@ -47,7 +48,8 @@ TEST(Text, LinesOfEverySizeCrossBlocksUnharmed) {
   EXPECT_EQ(lines_of(temp.write("a", bytes)), lines);
   EXPECT_EQ(lines_of(temp.write("b", compressed(Compression::kGzip, bytes))), lines);
   EXPECT_EQ(lines_of(temp.write("c", compressed(Compression::kZlib, bytes)),
-                     {.compression = Compression::kZlib}), lines);
+                     {.compression = Compression::kZlib}),
+            lines);
 }
 
 TEST(Text, WhatLooksLikeZlibIsStillText) {
@@ -58,8 +60,8 @@ TEST(Text, WhatLooksLikeZlibIsStillText) {
 TEST(Text, OffsetsLeadBackToTheirLines) {
   const TempFolder temp;
   const std::string bytes = "one\ntwo\r\nthree";
-  for (const std::string& path : {temp.write("a", bytes),
-                                  temp.write("b", compressed(Compression::kGzip, bytes))}) {
+  for (const std::string& path :
+       {temp.write("a", bytes), temp.write("b", compressed(Compression::kGzip, bytes))}) {
     TextReader reader(path);
     Record line;
     std::vector<uint64_t> starts;

@@ -14,7 +14,8 @@ namespace {
 using namespace tfrecord;
 
 constexpr uint64_t kFarBeyond = uint64_t{1} << 62;  // the end of any file
-constexpr const char* kMakeAgain = "it was cut short or is still being written; copy or make it again";
+constexpr const char* kMakeAgain =
+    "it was cut short or is still being written; copy or make it again";
 constexpr const char* kDamaged = "the file is damaged; copy or make it again, or skip bad records";
 
 std::string hint_for_header(uint64_t offset, std::string_view header) {
@@ -35,13 +36,13 @@ Compression detect_tfrecord_compression(std::string_view head) {
   if (head.size() >= kHeaderBytes && header_is_right(head.data())) return Compression::kNone;
   if (detect_gzip(head) == Compression::kGzip) return Compression::kGzip;
   // A damaged plain file still has the zeros of a length below 4 GB; a zlib stream has not.
-  const bool short_length = head.size() >= 8 && head.substr(4, 4) == std::string_view("\0\0\0\0", 4);
+  const bool short_length =
+      head.size() >= 8 && head.substr(4, 4) == std::string_view("\0\0\0\0", 4);
   return looks_like_zlib(head) && !short_length ? Compression::kZlib : Compression::kNone;
 }
 
 TFRecordReader::TFRecordReader(const std::string& path, TFRecordOptions options)
-    : options_(options),
-      in_(open_source(path, options.compression, detect_tfrecord_compression)) {}
+    : options_(options), in_(open_source(path, options.compression, detect_tfrecord_compression)) {}
 
 bool TFRecordReader::next(Record& record) {
   if (pending_) std::rethrow_exception(std::exchange(pending_, nullptr));
@@ -51,7 +52,8 @@ bool TFRecordReader::next(Record& record) {
     const size_t have = in_.held().size();
     if (have == 0) return false;
     in_.consume_all();
-    fail(offset, fmt::format("cut short: {} of the 12 bytes of a record's header", have), kMakeAgain);
+    fail(offset, fmt::format("cut short: {} of the 12 bytes of a record's header", have),
+         kMakeAgain);
   }
   if (!header_is_right(in_.held().data())) {
     lost_ = true;
@@ -61,7 +63,8 @@ bool TFRecordReader::next(Record& record) {
   if (length > options_.max_record_bytes) {
     in_.seek(offset + std::min(length, kFarBeyond) + kFrameBytes);
     fail(offset,
-         fmt::format("a record of {} bytes, above the limit of {}", length, options_.max_record_bytes),
+         fmt::format("a record of {} bytes, above the limit of {}", length,
+                     options_.max_record_bytes),
          "raise max_record_bytes if it is real");
   }
   if (!in_.need(length + kFrameBytes)) {

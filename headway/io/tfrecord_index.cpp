@@ -91,11 +91,12 @@ class HeaderScan {
 }
 
 [[noreturn]] void wrong_header(const File& file, uint64_t offset, const char* header) {
-  const bool compressed = offset == 0 && detect_tfrecord_compression({header, kHeaderBytes}) !=
-                                             Compression::kNone;
-  throw SampleError({file.path(), static_cast<int64_t>(offset)}, "wrong CRC of a record's length",
-                    compressed ? "a compressed file has no random access; decompress it, or read it in order"
-                               : "the file is damaged; copy or make it again, or read it in order");
+  const bool compressed =
+      offset == 0 && detect_tfrecord_compression({header, kHeaderBytes}) != Compression::kNone;
+  throw SampleError(
+      {file.path(), static_cast<int64_t>(offset)}, "wrong CRC of a record's length",
+      compressed ? "a compressed file has no random access; decompress it, or read it in order"
+                 : "the file is damaged; copy or make it again, or read it in order");
 }
 
 }  // namespace
@@ -159,7 +160,8 @@ std::optional<TFRecordIndex> load_index(const std::string& path) {
   const SidecarHead wanted = head_for(file, head.count);
   if (std::memcmp(&head, &wanted, sizeof head) != 0) return std::nullopt;
   const uint64_t rest = sidecar->size_bytes() - sizeof head;
-  if (rest % sizeof(uint32_t) != 0 || rest / sizeof(uint32_t) != head.count + 1) return std::nullopt;
+  if (rest % sizeof(uint32_t) != 0 || rest / sizeof(uint32_t) != head.count + 1)
+    return std::nullopt;
 
   TFRecordIndex index;
   index.lengths_.resize(head.count + 1);  // the last is the CRC

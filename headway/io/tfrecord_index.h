@@ -15,9 +15,9 @@ namespace headway {
 class TFRecordIndex {
  public:
   size_t count() const { return lengths_.size(); }
-  uint64_t offset(size_t i) const;                              // REQUIRES: i < count()
-  uint32_t length(size_t i) const { return lengths_[i]; }       // of the payload
-  uint64_t file_bytes() const { return file_bytes_; }           // where the last record ends
+  uint64_t offset(size_t i) const;                         // REQUIRES: i < count()
+  uint32_t length(size_t i) const { return lengths_[i]; }  // of the payload
+  uint64_t file_bytes() const { return file_bytes_; }      // where the last record ends
   size_t memory_bytes() const;
 
   void append(uint32_t length);

@@ -220,7 +220,8 @@ TEST_F(TFRecord, AHugeDeclaredLengthTakesNoMemory) {
 }
 
 TEST_F(TFRecord, ARecordAboveTheLimitIsPassedOver) {
-  const Read read = read_through(write({"a", std::string(1000, 'b'), "c"}), {.max_record_bytes = 999});
+  const Read read =
+      read_through(write({"a", std::string(1000, 'b'), "c"}), {.max_record_bytes = 999});
   EXPECT_EQ(read.records, (Records{"a", "c"}));
   EXPECT_EQ(read.errors.size(), 1u);
 }

@@ -1,4 +1,5 @@
-// Any bytes as a tf.Example: an Example or an error, and what was read can be written and read again.
+// Any bytes as a tf.Example: an Example or an error, and what was read can be written and read
+// again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -20,9 +21,14 @@ std::string write(const std::vector<Feature>& features) {
   for (const Feature& feature : features) {
     if (!feature.dtype) continue;
     switch (*feature.dtype) {
-      case DType::kString: writer.bytes(feature.name, feature.values.values<std::string_view>()); break;
-      case DType::kInt64: writer.int64(feature.name, feature.values.values<int64_t>()); break;
-      default: writer.float32(feature.name, feature.values.values<float>());
+      case DType::kString:
+        writer.bytes(feature.name, feature.values.values<std::string_view>());
+        break;
+      case DType::kInt64:
+        writer.int64(feature.name, feature.values.values<int64_t>());
+        break;
+      default:
+        writer.float32(feature.name, feature.values.values<float>());
     }
   }
   return std::string(writer.finish());
@@ -42,11 +48,12 @@ void check_round_trip(std::string_view bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const ExampleParser wanting({fixed_len("i", DType::kInt64), fixed_len("f", DType::kFloat32, {2}),
+  static const ExampleParser wanting({fixed_len("i", DType::kInt64),
+                                      fixed_len("f", DType::kFloat32, {2}),
                                       fixed_len("b", DType::kString)});
-  static const ExampleParser lenient({var_len("i", DType::kInt64), var_len("f", DType::kFloat32),
-                                      var_len("b", DType::kString),
-                                      fixed_len("d", DType::kInt64, {3}, Tensor::scalar<int64_t>(0))});
+  static const ExampleParser lenient(
+      {var_len("i", DType::kInt64), var_len("f", DType::kFloat32), var_len("b", DType::kString),
+       fixed_len("d", DType::kInt64, {3}, Tensor::scalar<int64_t>(0))});
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   std::vector<Tensor> out;
   for (const ExampleParser* parser : {&wanting, &lenient}) {

@@ -35,7 +35,8 @@ void make_crcs_right(std::string& bytes) {
     const size_t length = tfrecord::length_in(frame) % 1024;
     tfrecord::put_header(length, frame);
     if (length > room) return;
-    tfrecord::put_crc({frame + tfrecord::kHeaderBytes, length}, frame + tfrecord::kHeaderBytes + length);
+    tfrecord::put_crc({frame + tfrecord::kHeaderBytes, length},
+                      frame + tfrecord::kHeaderBytes + length);
     at += length + tfrecord::kFrameBytes;
   }
 }
@@ -95,7 +96,8 @@ void check_index(const std::string& path) {
     const TFRecordIndex index = build_index(path);
     require(!count || index.count() == *count);
     const TFRecordFile file(path);
-    for (size_t i = 0; count && i < index.count(); ++i) file.read_at(index.offset(i), index.length(i));
+    for (size_t i = 0; count && i < index.count(); ++i)
+      file.read_at(index.offset(i), index.length(i));
   } catch (const SampleError&) {
     require(!count);
   }

@@ -2,9 +2,9 @@
 //   records_tool dump  FILE                    a line for each record
 //   records_tool write FILE none|gzip|zlib [append]    records from lines on standard input
 //   records_tool parse FILE FEATURE...         a line for each record: the tensors asked for
-// A line is features joined by spaces; a feature is NAME:KIND:COUNT:VALUE,VALUE... with the name and
-// strings (s) in hexadecimal, floats (f) as their bits in hexadecimal, int64 (i) in decimal.
-// A FEATURE asked for is NAME:KIND:DIMS[:DEFAULT] or NAME:KIND:*; DIMS is "2x3", or "" for a scalar.
+// A line is features joined by spaces; a feature is NAME:KIND:COUNT:VALUE,VALUE... with the name
+// and strings (s) in hexadecimal, floats (f) as their bits in hexadecimal, int64 (i) in decimal. A
+// FEATURE asked for is NAME:KIND:DIMS[:DEFAULT] or NAME:KIND:*; DIMS is "2x3", or "" for a scalar.
 #include <fmt/format.h>
 
 #include <bit>
@@ -65,17 +65,23 @@ std::string values_of(const Tensor& tensor) {
     }
   };
   switch (tensor.dtype()) {
-    case DType::kInt64: each(tensor.values<int64_t>(), [](int64_t v) { return fmt::format("{}", v); }); break;
-    case DType::kFloat32:
-      each(tensor.values<float>(), [](float v) { return fmt::format("{:08x}", std::bit_cast<uint32_t>(v)); });
+    case DType::kInt64:
+      each(tensor.values<int64_t>(), [](int64_t v) { return fmt::format("{}", v); });
       break;
-    default: each(tensor.values<std::string_view>(), [](std::string_view v) { return to_hex(v); });
+    case DType::kFloat32:
+      each(tensor.values<float>(),
+           [](float v) { return fmt::format("{:08x}", std::bit_cast<uint32_t>(v)); });
+      break;
+    default:
+      each(tensor.values<std::string_view>(), [](std::string_view v) { return to_hex(v); });
   }
   return out;
 }
 
 std::string show(const std::string& name, const Tensor& tensor) {
-  const char kind = tensor.dtype() == DType::kInt64 ? 'i' : tensor.dtype() == DType::kFloat32 ? 'f' : 's';
+  const char kind = tensor.dtype() == DType::kInt64     ? 'i'
+                    : tensor.dtype() == DType::kFloat32 ? 'f'
+                                                        : 's';
   return fmt::format("{}:{}:{}:{}", to_hex(name), kind, tensor.count(), values_of(tensor));
 }
 
@@ -94,7 +100,8 @@ void dump(const std::string& path) {
 void add_feature(ExampleWriter& writer, const std::string& text) {
   const std::vector<std::string> parts = split(text, ':');
   const std::string name = from_hex(parts[0]);
-  const std::vector<std::string> values = parts[2] == "0" ? std::vector<std::string>{} : split(parts[3], ',');
+  const std::vector<std::string> values =
+      parts[2] == "0" ? std::vector<std::string>{} : split(parts[3], ',');
   if (parts[1] == "i") {
     std::vector<int64_t> numbers;
     for (const std::string& value : values) numbers.push_back(std::stoll(value));
