@@ -48,4 +48,4 @@ $bench/feed_bench --task scalars --threads 1 "${peers[@]}"
 title "records"
 $bench/record_bench
 title "pixels"
-$bench/pixel_bench --images "$IMAGES"
+$bench/pixel_bench "$IMAGES"
