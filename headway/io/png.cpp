@@ -1,6 +1,7 @@
 #include "headway/io/png.h"
 
 #include <fmt/format.h>
+#include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -114,12 +115,6 @@ int64_t filtered_size_of(const PngHeader& header) {
 }  // namespace
 
 struct PngDecoder::Impl {
-  Impl() : inflater(libdeflate_alloc_decompressor()) {
-    if (!inflater) throw std::bad_alloc();
-  }
-  ~Impl() { libdeflate_free_decompressor(inflater); }
-  Impl(const Impl&) = delete;
-
   [[noreturn]] void fail(size_t at, const std::string& reason, const std::string& hint = "") const {
     Origin where = *origin;
     where.offset = std::max<int64_t>(where.offset, 0) + int64_t(at);
@@ -130,7 +125,7 @@ struct PngDecoder::Impl {
   void read_header_chunk(std::span<const uint8_t> data, size_t at);
   void read_palette(std::span<const uint8_t> data, size_t at);
   void read_transparency(std::span<const uint8_t> data);
-  void gather_image_data();
+  size_t offset_of(std::span<const uint8_t> part) const { return size_t(part.data() - bytes.data()); }
   const uint8_t* inflate();
   void unfilter_pass(const uint8_t*& from, int width, int height, uint8_t* out, int64_t stride) const;
   const uint8_t* native_rows(const uint8_t* filtered, int64_t& stride);
@@ -142,10 +137,9 @@ struct PngDecoder::Impl {
   int palette_size = 0;
   std::array<uint16_t, 3> clear_color{};  // tRNS of gray and RGB images
   std::vector<std::span<const uint8_t>> parts;  // IDAT payloads
-  std::span<const uint8_t> compressed;
 
-  libdeflate_decompressor* inflater;
-  Scratch joined, filtered, rows, pass_rows, zeros, converted;
+  std::unique_ptr<inflate_state> inflater = std::make_unique<inflate_state>();
+  Scratch filtered, rows, pass_rows, zeros, converted;
 };
 
 // ---- chunks ----
@@ -243,37 +237,29 @@ void PngDecoder::Impl::read_chunks() {
 
 // ---- image data ----
 
-// Most files have one IDAT chunk and need no copy.
-void PngDecoder::Impl::gather_image_data() {
-  if (parts.size() == 1) {
-    compressed = parts[0];
-    return;
-  }
-  size_t total = 0;
-  for (const auto& part : parts) total += part.size();
-  uint8_t* to = joined.reserve(total);
-  for (const auto& part : parts) {
-    if (!part.empty()) std::memcpy(to, part.data(), part.size());
-    to += part.size();
-  }
-  compressed = {joined.data(), total};
-}
-
 const uint8_t* PngDecoder::Impl::inflate() {
-  const size_t data_at = size_t(parts[0].data() - bytes.data());
   const int64_t wanted = filtered_size_of(header);
-  if (wanted / kMaxInflation > int64_t(compressed.size())) {
-    fail(data_at, fmt::format("PNG header says {}x{} pixels, which {} bytes cannot hold",
-                              header.width, header.height, compressed.size()));
+  int64_t compressed = 0;
+  for (const auto& part : parts) compressed += int64_t(part.size());
+  if (wanted / kMaxInflation > compressed) {
+    fail(offset_of(parts[0]), fmt::format("PNG header says {}x{} pixels, which {} bytes cannot hold",
+                                          header.width, header.height, compressed));
   }
   uint8_t* out = filtered.reserve(size_t(wanted));
-  size_t got = 0;
-  const auto result = libdeflate_zlib_decompress(inflater, compressed.data(), compressed.size(), out,
-                                                 size_t(wanted), &got);
-  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) fail(data_at, "PNG with more image data than pixels");
-  if (result != LIBDEFLATE_SUCCESS) fail(data_at, "damaged PNG: its image data does not inflate");
-  if (int64_t(got) < wanted) {
-    fail(data_at, fmt::format("PNG with {} bytes of pixels instead of {}", got, wanted));
+  isal_inflate_init(inflater.get());
+  inflater->crc_flag = ISAL_ZLIB;
+  inflater->next_out = out;
+  inflater->avail_out = uint32_t(wanted + 1);  // one more, to notice data that is too long
+  for (const auto& part : parts) {
+    inflater->next_in = const_cast<uint8_t*>(part.data());
+    inflater->avail_in = uint32_t(part.size());
+    if (isal_inflate(inflater.get()) == ISAL_DECOMP_OK) continue;
+    fail(offset_of(part), "damaged PNG: its image data does not inflate");
+  }
+  const auto got = int64_t(inflater->total_out);
+  if (got > wanted) fail(offset_of(parts[0]), "PNG with more image data than pixels");
+  if (got < wanted || inflater->block_state != ISAL_BLOCK_FINISH) {
+    fail(offset_of(parts[0]), fmt::format("PNG with {} bytes of pixels instead of {}", got, wanted));
   }
   return out;
 }
@@ -286,7 +272,7 @@ void PngDecoder::Impl::unfilter_pass(const uint8_t*& from, int width, int height
                            .rows = height,
                            .pixel_bytes = std::max(1, samples_of(header.color) * header.bit_depth / 8)};
   if (const auto bad_row = unfilter(pass, out, stride)) {
-    fail(size_t(parts[0].data() - bytes.data()), fmt::format("PNG row {} has an unknown filter", *bad_row));
+    fail(offset_of(parts[0]), fmt::format("PNG row {} has an unknown filter", *bad_row));
   }
   from += (pass.row_bytes + 1) * height;
 }
@@ -457,7 +443,6 @@ PngPixels PngDecoder::decode(const PngOptions& options) {
     throw Error(fmt::format("decode_png: {} channels; 0 to 4 are possible", options.channels));
   }
   const int channels = options.channels ? options.channels : header.channels;
-  me.gather_image_data();
   int64_t stride = 0;
   const uint8_t* native = me.native_rows(me.inflate(), stride);
   PngPixels pixels{.data = native,
