@@ -1,0 +1,68 @@
+#include "headway/core/limits.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace headway {
+namespace {
+
+// A root folder with the files of /proc and /sys that a test wants to be true.
+class Machine {
+ public:
+  Machine() {
+    std::string name = (std::filesystem::temp_directory_path() / "headway-limits-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+    set("/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    4000 kB\n");
+  }
+  ~Machine() { std::filesystem::remove_all(root_); }
+  void set(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+  Limits limits() const { return read_limits(root_); }
+
+ private:
+  std::string root_;
+};
+
+int cores() {
+  cpu_set_t set;
+  sched_getaffinity(0, sizeof set, &set);
+  return CPU_COUNT(&set);
+}
+
+TEST(Limits, WithoutCgroupsAreTheMachines) {
+  const Machine machine;
+  EXPECT_EQ(machine.limits().cpus, cores());
+  EXPECT_EQ(machine.limits().memory_bytes, 4000 * 1024);
+}
+
+TEST(Limits, TakeTheTightestQuotaOfAllAncestorsInV2) {
+  Machine machine;
+  machine.set("/proc/self/cgroup", "0::/jobs/mine\n");
+  machine.set("/sys/fs/cgroup/jobs/cpu.max", "50000 100000\n");
+  machine.set("/sys/fs/cgroup/jobs/mine/cpu.max", "max 100000\n");
+  machine.set("/sys/fs/cgroup/jobs/mine/memory.max", "3000000\n");
+  machine.set("/sys/fs/cgroup/jobs/mine/memory.current", "1000000\n");
+  EXPECT_DOUBLE_EQ(machine.limits().cpus, 0.5);
+  EXPECT_EQ(machine.limits().memory_bytes, 2000000);
+  EXPECT_NE(machine.limits().cpu_source.find("cgroup quota 0.5"), std::string::npos);
+}
+
+TEST(Limits, KnowVersionOne) {
+  Machine machine;
+  machine.set("/proc/self/cgroup", "4:cpu,cpuacct:/a\n5:memory:/a\n");
+  machine.set("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "20000\n");
+  machine.set("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
+  machine.set("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n");
+  machine.set("/sys/fs/cgroup/memory/a/memory.usage_in_bytes", "1\n");
+  EXPECT_DOUBLE_EQ(machine.limits().cpus, 0.2);
+  EXPECT_EQ(machine.limits().memory_bytes, 4000 * 1024);
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,216 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "headway/core/log.h"
+#include "headway/data/dataset.h"
+#include "headway/data/ledger.h"
+#include "headway/io/jpeg.h"
+#include "headway/io/png.h"
+#include "headway/io/temp_folder.h"
+#include "headway/io/tfrecord_writer.h"
+
+namespace headway {
+namespace {
+
+std::string image_bytes(int height, int width) {
+  std::vector<uint8_t> pixels(3 * height * width);
+  std::iota(pixels.begin(), pixels.end(), uint8_t{0});
+  const auto encoded = encode_png(pixels.data(), DType::kUInt8, height, width, 3, 3 * width);
+  return std::string(encoded.begin(), encoded.end());
+}
+
+// The error that running the dataset ends in.
+Error error_of(const Dataset& dataset) {
+  Pipeline run = dataset.with_options({.threads = 2}).start();
+  try {
+    while (run.next()) {}
+  } catch (const Error& e) {
+    EXPECT_FALSE(run.next()) << "it goes on after the error";
+    return e;
+  }
+  return Error("no error at all");
+}
+
+void expect_error(const Error& e, const std::string& problem_part) {
+  EXPECT_NE(e.problem().find(problem_part), std::string::npos) << e.what();
+  EXPECT_FALSE(e.hint().empty()) << e.what();
+}
+
+std::string write_records(const TempFolder& folder, const std::string& name, int count) {
+  const std::string path = folder.path(name);
+  TFRecordWriter writer(path);
+  for (int i = 0; i < count; ++i) writer.write("record number " + std::to_string(i));
+  writer.close();
+  return path;
+}
+
+TEST(Failure, ATruncatedTFRecordNamesFileAndByte) {
+  const TempFolder folder;
+  const std::string path = write_records(folder, "a.tfrecord", 3);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 5);
+  const Error e = error_of(tfrecord(path).batch(1));
+  expect_error(e, "a.tfrecord at byte 62");
+}
+
+TEST(Failure, AWrongCrcNamesFileAndByte) {
+  const TempFolder folder;
+  const std::string path = write_records(folder, "a.tfrecord", 3);
+  std::string bytes = folder.read("a.tfrecord");
+  bytes[31 + 12] ^= 1;
+  folder.write("a.tfrecord", bytes);
+  for (const bool index : {true, false}) {
+    expect_error(error_of(tfrecord(path, {.index = index}).batch(1)), "a.tfrecord at byte 31");
+  }
+}
+
+TEST(Failure, AFolderWhereAFileShouldBeAndAMissingFile) {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder.path("b.jpg"));
+  expect_error(error_of(files(std::vector{folder.path("b.jpg")}).decode_image()), "b.jpg");
+  expect_error(error_of(files(std::vector{folder.path("c.jpg")}).decode_image()), "c.jpg");
+  EXPECT_THROW(tfrecord(std::vector{folder.path("none.tfrecord")}), Error);
+}
+
+TEST(Failure, AnEmptyGlobSaysWhereItLooked) {
+  const TempFolder folder;
+  try {
+    files(folder.path("photos/*.jpg"));
+    FAIL();
+  } catch (const Error& e) {
+    expect_error(e, "photos/*.jpg");
+  }
+  EXPECT_THROW(image_folder(folder.path("nowhere")), Error);
+  EXPECT_THROW(image_folder(folder.path()), Error);
+}
+
+TEST(Failure, AFileDeletedMidEpochIsNamed) {
+  const TempFolder folder;
+  std::vector<std::string> paths;
+  for (int i = 0; i < 64; ++i) paths.push_back(folder.write(std::to_string(i) + ".png", image_bytes(4, 4)));
+  Pipeline run = files(paths).decode_image().batch(2).prefetch(1).with_options({.threads = 1}).start();
+  ASSERT_TRUE(run.next());
+  std::filesystem::remove(paths[60]);
+  try {
+    while (run.next()) {}
+    FAIL();
+  } catch (const Error& e) {
+    expect_error(e, "60.png");
+  }
+}
+
+TEST(Failure, ImagesOfDifferentSizesInOneBatchAskForAResize) {
+  const TempFolder folder;
+  const std::vector<std::string> paths{folder.write("a.png", image_bytes(4, 4)), folder.write("b.png", image_bytes(4, 5))};
+  const Error e = error_of(files(paths).decode_image().batch(2));
+  expect_error(e, "batch: 'image' of sample");
+  EXPECT_NE(e.hint().find("resize"), std::string::npos);
+  EXPECT_EQ(error_of(files(paths).decode_image().resize({.height = 3, .width = 3}).batch(2)).problem(), "no error at all");
+}
+
+TEST(Failure, ABrokenImageIsNamedWithItsOperator) {
+  const TempFolder folder;
+  const std::string path = folder.write("broken.png", image_bytes(40, 40).substr(0, 100));
+  const Error e = error_of(files(std::vector{path}).decode_image());
+  expect_error(e, "broken.png");
+  EXPECT_NE(e.problem().find("decode"), std::string::npos) << e.what();
+}
+
+TEST(Failure, RepeatingNothingIsAnErrorNotALoop) {
+  expect_error(error_of(range(10).filter([](int64_t) { return false; }).repeat()), "repeat");
+  expect_error(error_of(generator([] { return [] { return std::optional<Element>(); }; }).repeat()), "repeat");
+}
+
+TEST(Failure, AGeneratorThatThrowsReachesTheConsumer) {
+  const Dataset d = generator([]() -> std::function<std::optional<Element>()> {
+    return []() -> std::optional<Element> { throw std::runtime_error("no more luck"); };
+  });
+  EXPECT_EQ(error_of(d.batch(2)).problem(), "generator: no more luck");
+}
+
+int64_t not_a_seventh(int64_t x) {
+  if (x % 7 == 3) throw std::runtime_error("a seventh: " + std::to_string(x));
+  return x;
+}
+
+TEST(Failure, SkippingCountsFillsBatchesAndWritesALedger) {
+  const TempFolder folder;
+  const std::string ledger_path = folder.path("skipped.jsonl");
+  const Dataset d = range(70).map(not_a_seventh).batch(10);
+  for (int threads : {1, 4}) {
+    std::filesystem::remove(ledger_path);
+    Pipeline run = d.with_options({.threads = threads, .errors = ErrorPolicy::skip_up_to(10, ledger_path)}).start();
+    int64_t batches = 0;
+    while (auto batch = run.next()) {
+      EXPECT_EQ(batch->only().dim(0), 10);
+      ++batches;
+    }
+    EXPECT_EQ(batches, 6);
+    EXPECT_EQ(run.stats().skipped, 10);
+    const auto entries = Ledger::read(ledger_path);
+    ASSERT_EQ(entries.size(), 10u);
+    EXPECT_EQ(entries[1].reason, "map: a seventh: 10");  // in the order of the data
+  }
+  EXPECT_EQ(ledger(ledger_path).at(0)["reason"].bytes(), "map: a seventh: 3");
+}
+
+TEST(Failure, ASpentBudgetEndsTheRun) {
+  const Dataset d = range(700).map(not_a_seventh);
+  const Error by_count = error_of(d.with_options({.errors = ErrorPolicy::skip_up_to(3)}));
+  expect_error(by_count, "4 of 25 samples were bad");
+  const Error by_rate = error_of(d.with_options({.errors = ErrorPolicy::skip_rate(0.1)}));
+  expect_error(by_rate, "samples were bad");
+  EXPECT_EQ(error_of(d.with_options({.errors = ErrorPolicy::skip_rate(0.2)})).problem(), "no error at all");
+}
+
+TEST(Failure, SkippingADamagedRecordGoesOnBehindIt) {
+  const TempFolder folder;
+  const std::string path = write_records(folder, "a.tfrecord", 5);
+  std::string bytes = folder.read("a.tfrecord");
+  bytes[2 * 31 + 12] ^= 1;
+  folder.write("a.tfrecord", bytes);
+  const std::string ledger_path = folder.path("skipped.jsonl");
+  for (const bool index : {true, false}) {
+    std::filesystem::remove(ledger_path);
+    const Dataset d = tfrecord(path, {.index = index}).batch(2).with_options(
+        {.threads = 2, .errors = ErrorPolicy::skip_up_to(1, ledger_path)});
+    std::vector<std::string> got;
+    for (const Batch& b : d) {
+      for (std::string_view s : b.only().values<std::string_view>()) got.emplace_back(s);
+    }
+    EXPECT_EQ(got, (std::vector<std::string>{"record number 0", "record number 1", "record number 3", "record number 4"}));
+    ASSERT_EQ(Ledger::read(ledger_path).size(), 1u);
+    EXPECT_EQ(Ledger::read(ledger_path)[0].offset, 62);
+  }
+}
+
+TEST(Failure, TheLedgerLeavesOutAHalfWrittenLine) {
+  const TempFolder folder;
+  const std::string path = folder.write("l.jsonl", "{\"file\":\"a\",\"offset\":1,\"reason\":\"r\"}\n{\"file\":\"b");
+  EXPECT_EQ(Ledger::read(path).size(), 1u);
+}
+
+TEST(Failure, ACacheBeyondTheBudgetSaysWhatToDo) {
+  const Dataset d = range(100).map([](Element) {
+    return Element(Tensor::empty(DType::kUInt8, {1 << 20}));
+  }).cache();
+  expect_error(error_of(d.with_options({.ram_budget_bytes = 20 << 20})), "does not fit into the RAM budget");
+}
+
+TEST(Failure, AShuffleBeyondTheBudgetShrinksAndSaysSo) {
+  std::string said;
+  auto old = set_log_sink([&](LogLevel, const std::string& text) { said += text; });
+  const Dataset d = range(100).map([](Element) {
+    return Element(Tensor::empty(DType::kUInt8, {1 << 20}));
+  }).filter([](const Element&) { return true; }).shuffle(80);
+  Pipeline run = d.with_options({.threads = 1, .ram_budget_bytes = 30 << 20}).start();
+  int64_t count = 0;
+  while (run.next()) ++count;
+  set_log_sink(old);
+  EXPECT_EQ(count, 100);
+  EXPECT_NE(said.find("shuffle:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headway
