@@ -1,0 +1,206 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/bottleneck.h"
+#include "cli/input.h"
+#include "cli/interrupt.h"
+#include "cli/operators.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "headway/core/clock.h"
+
+namespace headway::cli {
+namespace {
+
+constexpr double kWarmShare = 0.2;  // of the time measured, run before it
+constexpr int kWarmElements = 3;    // at least, so that every buffer is in use
+
+struct Settings {
+  std::string dataset;
+  OperatorOptions operators;
+  std::string task;
+  int threads = 0;  // 0: chosen
+  double seconds = 5;
+  bool explain = false;
+  bool json = false;
+};
+
+struct Measured {
+  int64_t items = 0;  // images, records or lines
+  double first_batch_ms = 0;
+  Usage used;
+  PipelineStats stats;
+  std::string explanation;
+
+  double per_s() const { return static_cast<double>(items) / used.wall_s; }
+  double cpu_ms() const { return 1e3 * used.cpu_s / static_cast<double>(std::max<int64_t>(1, items)); }
+};
+
+// Endless, and with the operators behind the last shuffle, so that each epoch has its own order.
+Dataset endless(const Input& input, const std::vector<Operator>& operators) {
+  size_t shuffled = 0;
+  for (size_t i = 0; i < operators.size(); ++i) {
+    if (operators[i].kind == Operator::Kind::kElements) shuffled = i + 1;
+  }
+  Dataset dataset = input.dataset;
+  for (size_t i = 0; i < operators.size(); ++i) {
+    if (i == shuffled) dataset = dataset.repeat();
+    dataset = operators[i].apply(dataset);
+  }
+  return shuffled == operators.size() ? dataset.repeat() : dataset;
+}
+
+std::vector<Operator> operators_for(const Settings& s, const Input& input) {
+  if (s.operators.given()) return s.operators.chosen(input);
+  if (!s.task.empty() || input.has_images()) return s.operators.task(s.task.empty() ? "t1" : s.task, input);
+  return {{Operator::Kind::kBatch, [](const Dataset& d) { return d.batch(64); }}};
+}
+
+// Feeds for `seconds`; gives the number of items.
+int64_t feed(Pipeline& run, bool batched, double seconds, int least, Progress& progress) {
+  const int64_t until = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  int64_t items = 0;
+  for (int n = 0; n < least || now_ns() < until; ++n) {
+    check_interrupt();
+    const auto element = run.next();
+    if (!element) throw Error("the dataset gives no elements", "look at it with headway inspect");
+    const int64_t count = batched ? element->fields()[0].value.dim(0) : 1;
+    items += count;
+    progress.advance(count);
+  }
+  return items;
+}
+
+Measured measure(const Settings& s, const Dataset& dataset, bool batched) {
+  Measured m;
+  Progress progress("feeding", -1, "items");
+  Pipeline run = dataset.start();
+  feed(run, batched, 0, 1, progress);
+  m.first_batch_ms = 1e3 * run.stats().first_s;
+  feed(run, batched, kWarmShare * s.seconds, kWarmElements, progress);
+  const PipelineStats before = run.stats();
+  const Usage start = usage_now();
+  m.items = feed(run, batched, s.seconds, 1, progress);
+  m.used = usage_now() - start;
+  m.stats = since(run.stats(), before);
+  m.explanation = run.explain();
+  return m;
+}
+
+struct Row {
+  std::string name;
+  double seconds;
+};
+
+// Each stage with its input and its operators; what is not in one of these is the stage's own.
+std::vector<std::pair<StageStats, std::vector<Row>>> rows_of(const PipelineStats& stats) {
+  std::vector<std::pair<StageStats, std::vector<Row>>> out;
+  for (const StageStats& stage : stats.stages) {
+    std::vector<Row> rows = {{"source", stage.input_s}};
+    double own = stage.busy_s;
+    for (const OpStats& op : stage.ops) {
+      rows.push_back({op.name, op.busy_ns * 1e-9});
+      own -= op.busy_ns * 1e-9;
+    }
+    rows.push_back({"putting together", std::max(0.0, own)});
+    out.emplace_back(stage, std::move(rows));
+  }
+  return out;
+}
+
+void print_stages(const Measured& m) {
+  const double working = std::max(1e-9, working_s(m.stats));
+  const auto cells = [&](const std::string& name, double seconds, const std::string& flow) {
+    return std::vector<std::string>{name, fmt::format("{:.1f}%", 100 * seconds / working),
+                                    fmt::format("{:.3f}", 1e3 * seconds / static_cast<double>(std::max<int64_t>(1, m.items))), flow};
+  };
+  Table table({"stage", ">share", ">ms/item", ">out"});
+  for (const auto& [stage, rows] : rows_of(m.stats)) {
+    table.row(cells(stage.name, stage.busy_s + stage.input_s,
+                    size_text(static_cast<double>(stage.bytes_out) / m.used.wall_s) + "/s"));
+    for (const Row& row : rows) {
+      if (row.seconds > 0.001 * working) table.row(cells("  " + row.name, row.seconds, ""));
+    }
+  }
+  table.print();
+}
+
+nlohmann::json stages_json(const Measured& m) {
+  nlohmann::json stages = nlohmann::json::array();
+  const double working = std::max(1e-9, working_s(m.stats));
+  for (const auto& [stage, rows] : rows_of(m.stats)) {
+    nlohmann::json operators = nlohmann::json::array();
+    for (const Row& row : rows) operators.push_back({{"name", row.name}, {"seconds", row.seconds}, {"share", row.seconds / working}});
+    stages.push_back({{"name", stage.name},
+                      {"share", (stage.busy_s + stage.input_s) / working},
+                      {"elements_in", stage.elements_in},
+                      {"elements_out", stage.elements_out},
+                      {"bytes_out", stage.bytes_out},
+                      {"operators", operators}});
+  }
+  return stages;
+}
+
+void bench_feed(const Settings& s) {
+  const Input input = open_input(s.dataset);
+  const std::vector<Operator> operators = operators_for(s, input);
+  Dataset dataset = endless(input, operators);
+  if (s.threads > 0) dataset = dataset.with_options({.threads = s.threads});
+  const bool batched = std::any_of(operators.begin(), operators.end(),
+                                   [](const Operator& op) { return op.kind == Operator::Kind::kBatch; });
+  const Measured m = measure(s, dataset, batched);
+  const Limits limits = read_limits();
+  const Bottleneck limit = find_bottleneck(m.stats, m.used, limits);
+  const std::string item = input.has_images() ? "image" : input.kind == InputKind::kText ? "line" : "record";
+  if (s.json) {
+    return print_json({{"dataset", s.dataset},
+                       {"kind", input.what()},
+                       {"pipeline", dataset.describe()},
+                       {"items_per_s", m.per_s()},
+                       {"images_per_s", m.per_s()},
+                       {"cpu_ms_per_item", m.cpu_ms()},
+                       {"first_batch_ms", m.first_batch_ms},
+                       {"items", m.items},
+                       {"seconds", m.used.wall_s},
+                       {"threads", m.stats.threads},
+                       {"cpus", limits.cpus},
+                       {"cores_used", m.used.cpu_s / m.used.wall_s},
+                       {"stages", stages_json(m)},
+                       {"limit", {{"kind", limit.kind}, {"text", limit.text}}},
+                       {"explain", m.explanation}});
+  }
+  fmt::print("{} ({})\n", s.dataset, input.what());
+  fmt::print("  {}s/s {:.0f} · CPU-ms/{} {:.3f} · first batch {:.1f} ms · {} on {}\n\n", item, m.per_s(), item, m.cpu_ms(),
+             m.first_batch_ms, counted(m.stats.threads, "thread"), limits.cpu_source);
+  print_stages(m);
+  fmt::print("\n  limited by {}\n", limit.text);
+  if (s.explain) fmt::print("\n{}", m.explanation);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Task& task) {
+  auto* bench = app.add_subcommand("bench", "measure; `bench feed`: how fast can this dataset be fed here");
+  bench->require_subcommand(1);
+  auto* verb = bench->add_subcommand("feed", "how fast a dataset can be fed here, and what limits it");
+  verb->footer("Examples:\n  headway bench feed photos --task t2 --seconds 10\n"
+               "  headway bench feed 'records/*.tfrecord' --shuffle --resize 224x224 --normalize --batch 32\n"
+               "Tasks: t1 resize shorter:256, centre crop 224; t2 random resized crop 224, flip; t3 resize 64;\n"
+               "each normalised, in batches. Images get t1 when nothing is asked for.");
+  auto s = std::make_shared<Settings>();
+  verb->add_option("DATASET", s->dataset, "folder, file or pattern of images, TFRecord or text")->required();
+  s->operators.add_to(*verb);
+  verb->add_option("--task", s->task, "a chain ready made")->check(CLI::IsMember({"t1", "t2", "t3"}));
+  verb->add_option("--threads", s->threads, "workers (default: chosen, and tuned while it runs)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--seconds", s->seconds, "how long to measure")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_flag("--explain", s->explain, "print what the pipeline planned and chose, and why");
+  verb->add_flag("--json", s->json, "one JSON object on standard output");
+  verb->callback([s, &task] { task = [s] { bench_feed(*s); }; });
+}
+
+}  // namespace headway::cli

@@ -1,0 +1,66 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace headway::cli {
+
+std::string with_commas(int64_t n) {
+  std::string text = std::to_string(n);
+  const int first = n < 0 ? 1 : 0;
+  for (int i = static_cast<int>(text.size()) - 3; i > first; i -= 3) text.insert(i, ",");
+  return text;
+}
+
+std::string size_text(double bytes) {
+  static constexpr std::array kUnits = {"bytes", "KB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  for (; bytes >= 1000 && unit + 1 < kUnits.size(); ++unit) bytes /= 1000;
+  return unit == 0 ? fmt::format("{:.0f} {}", bytes, kUnits[unit])
+                   : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<int64_t>(std::lround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string counted(int64_t n, const std::string& noun) {
+  if (n == 1) return "1 " + noun;
+  return with_commas(n) + " " + noun + (noun.ends_with("s") ? "es" : "s");
+}
+
+void print_json(const nlohmann::json& object) {
+  // Names of files need not be UTF-8; a machine still gets JSON.
+  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void Table::print(int indent) const {
+  const std::vector<std::string>& headings = rows_[0];
+  const auto right = [&](size_t column) { return headings[column].starts_with('>'); };
+  std::vector<size_t> widths(headings.size());
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    for (size_t c = 0; c < rows_[r].size(); ++c) {
+      widths[c] = std::max(widths[c], rows_[r][c].size() - (r == 0 && right(c) ? 1 : 0));
+    }
+  }
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    std::string line(indent, ' ');
+    for (size_t c = 0; c < rows_[r].size(); ++c) {
+      const std::string cell = r == 0 && right(c) ? rows_[r][c].substr(1) : rows_[r][c];
+      line += right(c) ? fmt::format("{:>{}}  ", cell, widths[c])
+                       : fmt::format("{:<{}}  ", cell, widths[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  }
+}
+
+}  // namespace headway::cli
