@@ -25,6 +25,8 @@ class Name {
 };
 
 struct Field {
+  Field(Name name, Tensor value) : name(name), value(std::move(value)) {}
+
   Name name;
   Tensor value;
 };

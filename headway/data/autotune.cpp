@@ -11,7 +11,7 @@
 namespace headway {
 namespace {
 
-constexpr int kMostPerCpu = 16, kMost = 128;
+constexpr int kMost = 128;
 constexpr double kBlockedWorthIt = 0.15;  // share of busy time spent blocked
 constexpr double kIdleShare = 0.8;        // below, workers lack work, not company
 constexpr size_t kRemembered = 32;
@@ -54,7 +54,7 @@ Autotune::Autotune(WorkerPool& pool, Limits limits, std::optional<int> fixed_thr
     : pool_(pool), limits_(std::move(limits)), fixed_(fixed_threads.has_value()), started_ns_(now_ns()) {
   const int whole = std::max(1, static_cast<int>(limits_.cpus));  // a quota is never passed
   first_ = fixed_threads.value_or(whole);
-  most_ = std::min(kMost, whole * kMostPerCpu);
+  most_ = std::max(kMost, whole);
   MutexLock lock(mu_);
   decide(fixed_ ? fmt::format("{} threads, as asked", first_)
                 : fmt::format("{} thread{} to start with: {}", first_, first_ == 1 ? "" : "s",

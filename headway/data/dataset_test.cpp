@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "headway/core/log.h"
 #include "headway/io/temp_folder.h"
 #include "headway/io/tfrecord_writer.h"
 
@@ -128,6 +129,22 @@ TEST(Dataset, AStreamsShuffleYieldsBeforeItIsFullAndLosesNothing) {
   EXPECT_LE(pulled->load(), 12);
   while (auto e = run.next()) seen.insert(e->only().item<int64_t>());
   EXPECT_EQ(seen.size(), 1000u);
+}
+
+TEST(Dataset, AStreamSortedByClassIsWarnedOf) {
+  const auto said_of = [](int64_t classes) {
+    std::string said;
+    auto old = set_log_sink([&](LogLevel, const std::string& text) { said += text; });
+    const Dataset sorted = range(1000).map([classes](Element e) {
+      e.set("label", Tensor::scalar<int64_t>(e.only().item<int64_t>() * classes / 1000));
+      return e;
+    });
+    sorted.filter([](const Element&) { return true; }).shuffle({.buffer_size = 200, .minimum_fill = 100}).start().next();
+    set_log_sink(old);
+    return said;
+  };
+  EXPECT_NE(said_of(5).find("all have label 0"), std::string::npos);
+  EXPECT_EQ(said_of(50), "");
 }
 
 // Where the first element of a stream ends up, over many shuffles, within a full buffer.

@@ -27,6 +27,8 @@ template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;  // clang 14 does not deduce it for aggregates
 
 // ---- what each step does to an image ----
 

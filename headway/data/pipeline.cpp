@@ -201,8 +201,13 @@ std::string Pipeline::explain() const {
                       s.ram_limit_bytes >> 20, s.ram_peak_bytes >> 20);
   for (const std::string& decision : p.tune.decisions()) text += decision + "\n";
   if (s.taken > 1) {
-    const double each = 1e3 * s.elsewhere_s / double(s.taken), wait = 1e3 * s.waiting_s / double(s.taken);
-    text += fmt::format("consumer: {:.3f} ms of its own per element, {:.3f} ms waiting for one\n", each, wait);
+    double work_s = 0;
+    for (const StageStats& stage : s.stages) work_s += stage.busy_s + stage.input_s;
+    const double n = double(s.taken), workers = std::max(1, s.threads);
+    text += fmt::format("consumer: {:.3f} ms of its own per element, {:.3f} ms waiting for one\n"
+                        "feed: {:.3f} ms of work per element, so {} worker{} can give one every {:.3f} ms\n",
+                        1e3 * s.elsewhere_s / n, 1e3 * s.waiting_s / n, 1e3 * work_s / n, s.threads,
+                        s.threads == 1 ? "" : "s", 1e3 * work_s / n / workers);
   }
   return text;
 }

@@ -61,7 +61,7 @@ Stage::Stage(Run& run, StageConfig config, NodePtr indexed, int64_t epoch, int d
       op_names_(names_of(config_.ops)),
       wanted_capacity_(config_.capacity) {
   counters_ = run.recorder.add_stage(config_.name, depth, op_names_);
-  for (int64_t i = 0; i < kMaxSlots; ++i) slots_.push_back(std::make_unique<Slot>(run.buffers));
+  slots_.resize(kMaxSlots);
 }
 
 Stage::Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int64_t epoch, int depth)
@@ -74,7 +74,7 @@ Stage::Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int6
       wanted_capacity_(config_.capacity),
       input_(std::move(input)) {
   counters_ = run.recorder.add_stage(config_.name, depth, op_names_);
-  for (int64_t i = 0; i < kMaxSlots; ++i) slots_.push_back(std::make_unique<Slot>(run.buffers));
+  slots_.resize(kMaxSlots);
   input_->save(position_);
 }
 
@@ -134,7 +134,9 @@ bool Stage::open_slot() {
   const int64_t expected = slot_bytes_;
   if (expected == 0 && outstanding >= 1 && batches()) return false;  // learn the size first
   if (!run_.ram.reserve(expected, outstanding == 0)) return false;
-  Slot& slot = slot_at(opened_);
+  auto& place = slots_[opened_ % kMaxSlots];
+  if (!place) place = std::make_unique<Slot>(run_.buffers);
+  Slot& slot = *place;
   slot.pending = 1;  // close_slot() takes it back
   slot.ready = false;
   slot.sequence = opened_;

@@ -115,7 +115,7 @@ class Stage : public std::enable_shared_from_this<Stage> {
   bool take_outcome(Slot& slot, Element& out);
   void retire_taken();
 
-  static constexpr int64_t kMaxSlots = 64;
+  static constexpr int64_t kMaxSlots = 256;
 
   Run& run_;
   const StageConfig config_;
@@ -125,7 +125,7 @@ class Stage : public std::enable_shared_from_this<Stage> {
   const int64_t total_;  // of an indexed input; kInfinite
   std::shared_ptr<StageCounters> counters_;
   std::vector<std::string> op_names_;
-  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::unique_ptr<Slot>> slots_;  // a ring; each made when first needed
   std::atomic<int64_t> wanted_capacity_;
   std::atomic<int> inside_{0};     // workers executing
   std::atomic<bool> started_{false};

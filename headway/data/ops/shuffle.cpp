@@ -41,6 +41,7 @@ class BufferShuffle : public ReplayIterator {
       --wanted_;
     }
     if (held_.empty()) return Poll::kEnd;
+    if (!checked_) warn_of_one_class();
     std::swap(held_[random_.below(held_.size())], held_.back());
     out = std::move(held_.back());
     held_.pop_back();
@@ -50,6 +51,24 @@ class BufferShuffle : public ReplayIterator {
   }
 
  private:
+  // Data sorted by class does not mix in a small window: said once, at the start.
+  void warn_of_one_class() {
+    constexpr size_t kEnoughToTell = 32;
+    static const Name label("label");
+    checked_ = true;
+    if (held_.size() < kEnoughToTell) return;
+    const Tensor* first = held_[0].find(label);
+    for (const Element& e : held_) {
+      const Tensor* other = e.find(label);
+      if (!first || !other || !first->same(*other)) return;
+    }
+    log(LogLevel::kWarning,
+        fmt::format("shuffle: the first {} elements all have label {}: the data seem sorted by class, "
+                    "and a buffer of {} cannot mix them; shuffle the file list, convert with --shuffle, "
+                    "or use indexed TFRecords",
+                    held_.size(), first->str(), capacity_));
+  }
+
   void hold(Element element) {
     const int64_t size_bytes = element.size_bytes();
     if (!run_.ram.reserve(size_bytes, true) || run_.ram.used_bytes() > run_.ram.limit_bytes()) {
@@ -79,6 +98,7 @@ class BufferShuffle : public ReplayIterator {
   std::vector<Element> held_;
   int64_t bytes_ = 0;
   bool ended_ = false;
+  bool checked_ = false;
 };
 
 class ShuffleNode : public Node {
