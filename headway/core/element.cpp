@@ -70,6 +70,10 @@ void Element::remove(Name name) {
   std::erase_if(fields_, [&](const Field& f) { return f.name == name; });
 }
 
+void Element::compact() {
+  for (Field& f : fields_) f.value = f.value.compact();
+}
+
 int64_t Element::size_bytes() const {
   int64_t total = 0;
   for (const Field& f : fields_) total += f.value.size_bytes();

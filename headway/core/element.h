@@ -77,6 +77,9 @@ class Element {
   Origin origin() const { return {file_ ? *file_ : std::string(), offset_}; }
   const std::string* origin_file() const { return file_.get(); }
 
+  // Makes every field compact(): before an element is kept for long.
+  void compact();
+
   int64_t size_bytes() const;
   std::string str() const;
   bool same(const Element& other) const;  // names, order and every bit of the values

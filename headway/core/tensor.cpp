@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <vector>
 
 namespace headway {
 namespace {
@@ -195,6 +196,18 @@ Tensor Tensor::reshaped(const Shape& shape) const {
   std::memcpy(out.data(), data(), size_of(dtype_));
   if (dtype_ == DType::kString) return strings(std::array{std::string(bytes())}).reshaped(shape);
   return out;
+}
+
+Tensor Tensor::compact() const {
+  if (!storage_ || static_cast<int64_t>(storage_->size_bytes()) <= 2 * size_bytes() + 256) return *this;
+  if (dtype_ == DType::kString) {
+    if (rank_ == 0) return string(bytes());
+    const auto all = values<std::string_view>();
+    return strings(std::vector<std::string>(all.begin(), all.end())).reshaped(shape());
+  }
+  Tensor copy = empty(dtype_, shape());
+  std::memcpy(copy.data(), data(), count() * size_of(dtype_));
+  return copy;
 }
 
 std::string Tensor::str() const {

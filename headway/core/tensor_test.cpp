@@ -76,6 +76,18 @@ TEST(Tensor, ReshapeRefusesAnotherCount) {
   EXPECT_EQ(Tensor::string("x").reshaped({1}).values<std::string_view>()[0], "x");
 }
 
+TEST(Tensor, CompactLetsGoOfALargeBlock) {
+  Storage* block = Storage::allocate(1 << 20);
+  const Tensor small = Tensor::string_view_of({static_cast<char*>(block->data()), 10}, block);
+  const Tensor large = Tensor::string_view_of({static_cast<char*>(block->data()), 1 << 20}, block);
+  block->drop();
+  EXPECT_NE(small.compact().storage(), small.storage());
+  EXPECT_TRUE(small.compact().same(small));
+  EXPECT_EQ(large.compact().storage(), large.storage());
+  const Tensor row = Tensor::empty(DType::kFloat32, {1000, 2}).row(5);
+  EXPECT_LT(row.compact().storage() ? row.compact().storage()->size_bytes() : 0, 100u);
+}
+
 TEST(Shape, HasAtMostSixDimensions) {
   EXPECT_EQ(Shape({2, 3}).with_outer(5).str(), "5x2x3");
   EXPECT_EQ(Shape({2, 3}).without_outer().str(), "3");

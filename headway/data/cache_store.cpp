@@ -23,8 +23,10 @@ class MemoryCache : public CacheStore {
     return it->second;
   }
   void put(int64_t i, const Element& element) override {
+    Element kept = element;
+    kept.compact();
     MutexLock lock(mu_);
-    if (elements_.emplace(i, element).second) bytes_ += element.size_bytes();
+    if (elements_.emplace(i, std::move(kept)).second) bytes_ += element.size_bytes();
   }
   std::optional<int64_t> complete() override {
     MutexLock lock(mu_);

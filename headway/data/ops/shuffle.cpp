@@ -70,6 +70,7 @@ class BufferShuffle : public ReplayIterator {
   }
 
   void hold(Element element) {
+    element.compact();
     const int64_t size_bytes = element.size_bytes();
     if (!run_.ram.reserve(size_bytes, true) || run_.ram.used_bytes() > run_.ram.limit_bytes()) {
       // Full by bytes: what is held now is the window from here on.
