@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "cli/convert.h"
+#include "cli/image_record.h"
+#include "cli/interrupt.h"
+#include "cli/manifest.h"
+#include "cli/progress.h"
+#include "cli/whole_file.h"
+
+namespace headway::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A name from a file we did not write, made harmless: it stays inside its folder and is not hidden.
+std::string safe_name(std::string_view name) {
+  std::string safe(name);
+  for (char& c : safe) {
+    if (c == '/' || c == '\\' || c == '\0') c = '_';
+  }
+  if (safe.starts_with('.')) safe[0] = '_';
+  return safe;
+}
+
+std::string class_folder(const ImageRecord& image) {
+  if (!image.class_name.empty()) return safe_name(image.class_name);
+  return image.label < 0 ? "unlabelled" : fmt::format("class_{:04}", image.label);
+}
+
+std::string file_name(const ImageRecord& image, int64_t number, ImageFormat before, ImageFormat after) {
+  const std::string ending(extension_of(after));
+  if (fs::path(image.filename).filename().empty()) return fmt::format("{:08}{}", number, ending);
+  // Folders below a class are kept, each made harmless by itself.
+  fs::path name;
+  for (const fs::path& part : fs::path(image.filename).relative_path()) name /= safe_name(part.string());
+  if (before != after || !name.has_extension()) name.replace_extension(ending);
+  return name.string();
+}
+
+Element unpack(const Conversion& how, const Element& record) {
+  const std::string_view bytes = record["value"].bytes();
+  const Origin origin = record.origin();
+  const ImageRecord image = parse_image_record(bytes, origin);
+  const auto* encoded = reinterpret_cast<const uint8_t*>(image.encoded.data());
+  const ImageFormat before = format_of({encoded, image.encoded.size()});
+  if (before == ImageFormat::kUnknown) throw_unknown_format({encoded, image.encoded.size()}, origin);
+  const ImageFormat after = how.images.format.value_or(before);
+  const fs::path path = fs::path(how.to) / class_folder(image) / file_name(image, record["index"].item<int64_t>(), before, after);
+  std::error_code absent;
+  auto size = static_cast<int64_t>(fs::file_size(path, absent));
+  if (absent) {  // else an earlier run has written it
+    fs::create_directories(path.parent_path());
+    const EncodedImage made = transcode(image.encoded, origin, how.images);
+    write_whole(path.string(), made.bytes);
+    size = static_cast<int64_t>(made.bytes.size());
+  }
+  Element out;
+  out.set("path", Tensor::string(path.string()));
+  out.set("bytes", Tensor::scalar(size));
+  out.set("made", Tensor::scalar(static_cast<bool>(absent)));
+  return out;
+}
+
+}  // namespace
+
+Converted convert_to_folder(const Conversion& how, const Input& input) {
+  Manifest manifest(how.to, settings_of(how));
+  const Dataset images = input.dataset.enumerate()
+                             .map([how](Element e) { return unpack(how, e); }, {.name = "unpack"})
+                             .with_options(how.run);
+  Progress progress("unpacking", input.dataset.cardinality() >= 0 ? input.dataset.cardinality() : -1, "images");
+  Pipeline run = images.start();
+  Converted done;
+  std::unordered_set<std::string> seen;
+  while (const auto image = run.next()) {
+    check_interrupt();
+    const std::string path((*image)["path"].bytes());
+    if (!seen.insert(path).second) {
+      throw Error("two records want to be " + path, "they carry the same class and image/filename; give them different names");
+    }
+    const bool made = (*image)["made"].item<bool>();
+    ++(made ? done.images : done.kept);
+    done.bytes += (*image)["bytes"].item<int64_t>();
+    progress.advance();
+  }
+  progress.finish();
+  done.skipped = run.stats().skipped;
+  done.seconds = progress.seconds();
+  done.images_per_s = progress.per_second();
+  manifest.finish({{"images", done.images + done.kept}, {"skipped", done.skipped}});
+  return done;
+}
+
+}  // namespace headway::cli

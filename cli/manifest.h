@@ -1,0 +1,34 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace headway::cli {
+
+// Holds a folder that `headway convert` writes to: notes in headway-convert.json how it is being
+// made, refuses to mix it with anything made otherwise, and keeps a second convert out meanwhile.
+// What was noted survives whatever ends the program, so that a rerun can go on.
+class Manifest {
+ public:
+  // Makes the folder if need be. Throws Error when it holds something else, was made with other
+  // settings (and names both), or another process is writing to it.
+  Manifest(std::string folder, nlohmann::json settings);
+  ~Manifest();
+  Manifest(const Manifest&) = delete;
+
+  bool continues() const { return continues_; }  // an earlier run with the same settings was here
+  // Notes that all is there, with what is worth knowing about it.
+  void finish(const nlohmann::json& summary);
+
+ private:
+  void lock();
+  void check_earlier();
+  void write(const nlohmann::json& content) const;
+
+  const std::string folder_;
+  const nlohmann::json settings_;
+  int lock_fd_ = -1;
+  bool continues_ = false;
+};
+
+}  // namespace headway::cli
