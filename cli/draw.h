@@ -15,7 +15,7 @@ struct Drawing {
   int width = 320;
   int height = 240;
   uint64_t seed = 0;
-  float grain = 8;  // noise of the pixels, in grey levels; what makes JPEG files as large as photos
+  float grain = 12;  // noise of the pixels, in grey levels; what makes JPEG files as large as photos
 };
 
 // Draws one of kFigures, in colours, place, size and angle that depend on (seed, number) alone, over

@@ -65,6 +65,7 @@ void find_image_feature(Input& input) {
       if (input.image_key.empty() || f.name == "image/encoded") input.image_key = f.name;
     }
     if (*f.dtype == DType::kInt64 && (f.name == "label" || f.name.ends_with("/label"))) input.label_key = f.name;
+    if (f.name == "image/class/text") input.text_key = f.name;
   }
 }
 

@@ -18,6 +18,7 @@ struct Input {
   std::vector<std::string> classes{};  // of an image folder
   std::string image_key{};  // of records: the feature that holds an encoded image, if any does
   std::string label_key{};  // of records with images: an int64 beside it, if there is one
+  std::string text_key{};   // ... and the name of its class
 
   bool has_images() const {
     return kind == InputKind::kImageFolder || kind == InputKind::kImages || !image_key.empty();

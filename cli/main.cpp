@@ -33,6 +33,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Task task;
   add_make_data(app, task);
+  add_inspect(app, task);
   add_convert(app, task);
   add_bench(app, task);
   if (argc == 1) {

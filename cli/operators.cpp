@@ -152,7 +152,7 @@ bool OperatorOptions::given() const {
   return decode_ || std::any_of(options_.begin(), options_.end(), [](const auto* o) { return o->count() > 0; });
 }
 
-std::vector<Operator> OperatorOptions::chosen(const Input& input) const {
+std::vector<Operator> OperatorOptions::chosen(const Input& input, Decoding decoding) const {
   std::vector<Operator> operators;
   for (const CLI::Option* option : verb_->parse_order()) {
     const auto at = std::find(options_.begin(), options_.end(), option);
@@ -160,7 +160,7 @@ std::vector<Operator> OperatorOptions::chosen(const Input& input) const {
     const size_t i = at - options_.begin();
     operators.push_back(bound(kWords[i], arguments_[i]));
   }
-  return decoded(std::move(operators), input);
+  return decoded(std::move(operators), input, decoding);
 }
 
 std::vector<Operator> OperatorOptions::task(const std::string& name, const Input& input) const {
@@ -177,30 +177,32 @@ std::vector<Operator> OperatorOptions::task(const std::string& name, const Input
   if (name == "t3") operators = {word("--resize", "64"), normalize({})};
   operators.push_back(word("--layout", "chw"));
   operators.push_back(word("--batch", name == "t3" ? "16" : "64"));
-  return decoded(std::move(operators), input);
+  return decoded(std::move(operators), input, {});
 }
 
-std::vector<Operator> OperatorOptions::decoded(std::vector<Operator> operators, const Input& input) const {
+std::vector<Operator> OperatorOptions::decoded(std::vector<Operator> operators, const Input& input,
+                                               Decoding decoding) const {
   const auto place = std::find_if(operators.begin(), operators.end(), [](const Operator& op) {
     return needs_pixels(op) || op.kind == Kind::kBatch;
   });
-  const bool wanted = std::any_of(operators.begin(), operators.end(), needs_pixels) || decode_;
+  const bool wanted = std::any_of(operators.begin(), operators.end(), needs_pixels) || decode_ || decoding.always;
   if (wanted && !input.has_images()) {
     throw Error(fmt::format("{} ({}) has no images to decode", input.name, input.what()),
                 "leave out the operators on images, or name a dataset with images");
   }
   if (!input.has_images() || !wanted) return operators;
-  std::vector<Operator> decoding;
+  std::vector<Operator> added;
   if (input.kind == InputKind::kRecords) {
     std::vector<FeatureSpec> features = {fixed_len(input.image_key, DType::kString)};
     if (!input.label_key.empty()) features.push_back(fixed_len(input.label_key, DType::kInt64));
-    decoding.push_back({Kind::kDecode, [features](const Dataset& d) { return d.parse_example(features); }});
+    if (decoding.class_text && !input.text_key.empty()) features.push_back(fixed_len(input.text_key, DType::kString));
+    added.push_back({Kind::kDecode, [features](const Dataset& d) { return d.parse_example(features); }});
   }
   const DecodeMode mode = mode_ == "fast" ? DecodeMode::kFast : DecodeMode::kExact;
-  decoding.push_back({Kind::kDecode, [mode, key = input.image_key](const Dataset& d) {
+  added.push_back({Kind::kDecode, [mode, key = input.image_key](const Dataset& d) {
                         return d.decode_image({.mode = mode}, key);
                       }});
-  operators.insert(place, decoding.begin(), decoding.end());
+  operators.insert(place, added.begin(), added.end());
   return operators;
 }
 

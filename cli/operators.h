@@ -32,12 +32,16 @@ class OperatorOptions {
   bool given() const;
   // With decoding put in front of the first operator that needs pixels. Throws when the input has no
   // images and such an operator was chosen.
-  std::vector<Operator> chosen(const Input& input) const;
+  struct Decoding {
+    bool always = false;      // also when no operator needs pixels
+    bool class_text = false;  // records: parse the class's name too
+  };
+  std::vector<Operator> chosen(const Input& input, Decoding decoding = {false, false}) const;
   // The same for the tasks the benchmarks speak of: t1, t2, t3.
   std::vector<Operator> task(const std::string& name, const Input& input) const;
 
  private:
-  std::vector<Operator> decoded(std::vector<Operator> operators, const Input& input) const;
+  std::vector<Operator> decoded(std::vector<Operator> operators, const Input& input, Decoding decoding) const;
 
   CLI::App* verb_ = nullptr;
   std::vector<CLI::Option*> options_;  // as the words in operators.cpp
