@@ -61,6 +61,8 @@ int main(int argc, char** argv) {
   } catch (const cli::Interrupted& e) {
     fmt::print(stderr, "headway: interrupted\n");
     return e.exit_status();
+  } catch (const SampleError& e) {
+    return cli::complain(cli::kFailed, e.problem(), e.hint().empty() ? "replace it, or take it out of the dataset" : e.hint());
   } catch (const Error& e) {
     return cli::complain(cli::kFailed, e.problem(), e.hint());
   } catch (const std::exception& e) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "headway/core/error.h"
 #include "headway/io/file.h"
@@ -38,6 +39,19 @@ bool holds_anything(const std::string& folder) {
   return false;
 }
 
+// What a killed run was writing: unfinished shards and sidecars, this file half written.
+void remove_unfinished(const std::string& folder) {
+  std::vector<fs::path> unfinished;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool shard = name.starts_with("data-") && name.find(".tfrecord") != std::string::npos &&
+                       (name.find(".partial") != std::string::npos || name.ends_with(".tmp"));
+    const bool manifest = name.starts_with(kName) && name.ends_with(".tmp");
+    if (shard || manifest) unfinished.push_back(entry.path());
+  }
+  for (const fs::path& path : unfinished) fs::remove(path);
+}
+
 }  // namespace
 
 Manifest::Manifest(std::string folder, nlohmann::json settings)
@@ -47,6 +61,7 @@ Manifest::Manifest(std::string folder, nlohmann::json settings)
   }
   fs::create_directories(folder_);
   lock();
+  remove_unfinished(folder_);
   check_earlier();
   if (!continues_) write({{"settings", settings_}, {"finished", false}});
 }

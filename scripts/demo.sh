@@ -1,16 +1,22 @@
 #!/bin/bash
-# Makes pictures, packs them, feeds them both ways and shows where the time goes.
-# Everything it writes is under build/demo.
+# Draws pictures, looks at them, packs them, feeds them both ways and shows where the time goes.
+# Everything it writes is under build/demo. COUNT=n draws another number of pictures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 headway=build/release/headway
 demo=build/demo
-count=${COUNT:-1000}
+count=${COUNT:-2000}
 [[ -x $headway ]] || { echo "demo: $headway is not built; run make demo" >&2; exit 1; }
 
-step() { printf '\n$ %s\n' "$*"; "$@"; }
+step() {
+  printf '\n\033[1m$ %s\033[0m\n' "$*"
+  "$@"
+}
 rm -rf $demo
 step $headway make-data --out $demo/images --count "$count"
-step $headway convert $demo/images $demo/records
-step $headway bench feed $demo/images
-step $headway bench feed $demo/records
+step $headway inspect $demo/images --random-resized-crop 224x224 --random-flip --normalize --batch 64 \
+  --sheet $demo/sheet.png
+step $headway convert $demo/images $demo/records --shards 4 --shuffle 1
+step $headway bench feed $demo/images --seconds 3
+step $headway bench feed $demo/records --shuffle --random-resized-crop 224x224 --random-flip --normalize \
+  --layout chw --batch 64 --seconds 3
