@@ -12,16 +12,17 @@ namespace headway {
 //   const uint64_t seen = events.ticket();
 //   if (!look_for_work()) events.wait(seen, limit_ns);   // returns at once if something happened since
 //
-// notify() costs one atomic addition when nobody sleeps.
+// Notifying costs one atomic addition when nobody sleeps.
 class EventCount {
  public:
   uint64_t ticket() const { return events_.load(); }
 
-  void notify() {
-    events_.fetch_add(1);
-    if (sleepers_.load() == 0) return;
-    { MutexLock lock(mu_); }  // a sleeper between its check and its wait must not miss this
-    changed_.notify_all();
+  // Wakes one sleeper: for events that one thread can deal with, or that it passes on.
+  void notify_one() {
+    if (announce()) changed_.notify_one();
+  }
+  void notify_all() {
+    if (announce()) changed_.notify_all();
   }
 
   // Until notified, the time is over, or (rarely) for no reason.
@@ -35,7 +36,14 @@ class EventCount {
   }
 
  private:
-  std::atomic<uint64_t> events_{0};
+  bool announce() {
+    events_.fetch_add(1);
+    if (sleepers_.load() == 0) return false;
+    MutexLock lock(mu_);  // a sleeper between its check and its wait must not miss this
+    return true;
+  }
+
+  alignas(64) std::atomic<uint64_t> events_{0};
   std::atomic<int> sleepers_{0};
   Mutex mu_;
   CondVar changed_;

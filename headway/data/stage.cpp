@@ -94,8 +94,11 @@ bool Stage::claim(Worker& worker, Work& work) {
   if (ended_ || stopped_) return false;
   if (config_.max_workers > 0 && inside_ >= config_.max_workers) return false;
   if (!open_ && !open_slot()) {
-    counters_->waits_for_room.fetch_add(1, std::memory_order_relaxed);
-    return false;
+    refused_ = true;  // whoever makes room wakes a worker; room made just now is seen here
+    if (!open_slot()) {
+      counters_->waits_for_room.fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
   }
   Slot& slot = *open_;
   const int64_t room = batches() ? config_.batch_size - slot.assigned : kMaxChunk;
@@ -124,7 +127,7 @@ bool Stage::claim(Worker& worker, Work& work) {
     finished_ = true;
     announce();
   }
-  run_.pool.work.notify();  // there may be more for a worker that came while this one was in here
+  run_.pool.work.notify_one();  // there may be more for a worker that came while this one was in here
   return true;
 }
 
@@ -159,7 +162,7 @@ void Stage::close_slot() {
   if (input_) input_->save(slot.after);
   slot.ordinal_after = ordinal_;
   slot.remainder = batches() && config_.drop_remainder && slot.assigned < config_.batch_size;
-  counters_->queue_fill.fetch_add(1, std::memory_order_relaxed);
+  counters_->queue_fill.store(opened_ + 1 - retired_, std::memory_order_relaxed);
   opened_.fetch_add(1);
   complete(slot, 1);
 }
@@ -222,7 +225,7 @@ void Stage::execute(Worker& worker, const Work& work) {
   }
   inside_.fetch_sub(1);
   complete(*work.slot, work.count);
-  if (config_.max_workers > 0) run_.pool.work.notify();
+  if (config_.max_workers > 0) run_.pool.work.notify_one();
 }
 
 void Stage::produce(Worker& worker, const Work& work, int64_t i, bool timed) {
@@ -271,7 +274,7 @@ void Stage::learn_size(Slot& slot, const Element& sample) {
   if (!slot_bytes_.compare_exchange_strong(unknown, expected)) return;
   run_.ram.reserve(expected, true);  // this is the only slot so far
   slot.reserved_bytes = expected;
-  run_.pool.work.notify();
+  run_.pool.work.notify_one();
 }
 
 bool Stage::run_ops(Worker& worker, Element& sample, SampleContext& context, bool timed) {
@@ -329,8 +332,11 @@ void Stage::complete(Slot& slot, int64_t samples) {
 
 // Something can be taken, or the end can be seen.
 void Stage::announce() {
-  if (depth_ == 0) run_.pool.output.notify();
-  else run_.pool.work.notify();
+  if (depth_ == 0) {
+    run_.pool.output.notify_one();
+  } else {
+    run_.pool.work.notify_one();
+  }
 }
 
 int64_t Stage::chunk_size() const {
@@ -353,7 +359,7 @@ int64_t Stage::capacity() const {
 // ---- downstream ----
 
 void Stage::start() {
-  if (!started_.exchange(true)) run_.pool.work.notify();
+  if (!started_.exchange(true)) run_.pool.work.notify_one();
 }
 
 Poll Stage::pop(Element& out) {
@@ -454,11 +460,10 @@ void Stage::retire_taken() {
     std::swap(position_, slot.after);
     ordinal_position_ = slot.ordinal_after;
     slot.outcomes.clear();
-    counters_->queue_fill.fetch_sub(1, std::memory_order_relaxed);
     retired_.fetch_add(1);
     any = true;
   }
-  if (any) run_.pool.work.notify();
+  if (any && refused_.exchange(false)) run_.pool.work.notify_one();
 }
 
 void Stage::save(Cursor& cursor) const {

@@ -133,7 +133,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
   std::atomic<int64_t> slot_bytes_{0};   // of the last finished slot
   std::atomic<int64_t> sample_ns_{0};    // smoothed cost of one sample
   std::atomic<int64_t> opened_{0};       // slots opened so far
-  std::atomic<int64_t> retired_{0};      // slots given out completely
+  std::atomic<bool> refused_{false};     // a worker found no room
+  alignas(64) std::atomic<int64_t> retired_{0};  // slots given out completely; written downstream
   std::atomic<bool> ended_{false};       // the input gave its last element
   std::atomic<bool> finished_{false};    // ... and the last slot is closed
 

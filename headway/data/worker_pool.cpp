@@ -61,7 +61,8 @@ void WorkerPool::set_threads(int threads) {
       threads_.emplace_back([this, self = workers_.back().get()] { run(*self); });
     }
   }
-  work.notify();
+  work.notify_all();  // those that are too many go and park
+  parked_.notify_all();
 }
 
 void WorkerPool::add(std::shared_ptr<Stage> stage) {
@@ -71,7 +72,7 @@ void WorkerPool::add(std::shared_ptr<Stage> stage) {
     stages_.insert(std::upper_bound(stages_.begin(), stages_.end(), stage, deeper), stage);
     generation_.fetch_add(1);
   }
-  work.notify();
+  work.notify_one();
 }
 
 void WorkerPool::remove(const Stage* stage) {
@@ -110,6 +111,13 @@ void WorkerPool::run(Worker& self) {
   std::vector<std::shared_ptr<Stage>> stages;
   uint64_t generation = ~uint64_t{0};
   while (!stopping_.load(std::memory_order_relaxed)) {
+    const uint64_t parked = parked_.ticket();
+    if (self.number >= threads()) {
+      stages.clear();
+      generation = ~uint64_t{0};
+      parked_.wait(parked, kNapNs);
+      continue;
+    }
     const uint64_t seen = work.ticket();
     if (generation != generation_.load()) {
       stages.clear();  // may end a stage here, outside of the lock
@@ -117,10 +125,8 @@ void WorkerPool::run(Worker& self) {
       stages = this->stages();
     }
     bool worked = false;
-    if (self.number < threads()) {
-      for (const auto& stage : stages) {
-        if ((worked = stage->try_work(self))) break;
-      }
+    for (const auto& stage : stages) {
+      if ((worked = stage->try_work(self))) break;
     }
     maybe_tick();
     if (worked) continue;
@@ -146,7 +152,8 @@ void WorkerPool::stop() {
     stopping_ = true;
     threads.swap(threads_);
   }
-  work.notify();
+  work.notify_all();
+  parked_.notify_all();
   for (std::thread& t : threads) t.join();
   std::vector<std::shared_ptr<Stage>> stages;
   MutexLock lock(mu_);

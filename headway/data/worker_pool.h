@@ -74,7 +74,9 @@ class WorkerPool {
   std::vector<std::shared_ptr<Stage>> stages() const EXCLUDES(mu_);
   std::vector<Worker*> workers() const EXCLUDES(mu_);
 
-  EventCount work;    // notified when waiting work may have become ready
+  // Notified when waiting work may have become ready: one worker, which wakes the next when there is
+  // more than it can take.
+  EventCount work;
   EventCount output;  // notified when the consumer may find something
 
   // Runs one piece of work in the calling thread, if there is any ready.
@@ -90,6 +92,7 @@ class WorkerPool {
   void run(Worker& self);
   void maybe_tick();
 
+  EventCount parked_;  // for workers above the number that is active
   mutable Mutex mu_;
   std::atomic<int> active_{0};
   std::atomic<bool> stopping_{false};

@@ -25,16 +25,20 @@ struct StageCounters {
   const std::string name;
   const int depth;  // 0 is nearest to the consumer
   std::vector<std::unique_ptr<OpCounters>> ops;  // constant after construction
+
+  // Written by workers ...
   std::atomic<int64_t> elements_in{0};   // pulled from upstream
-  std::atomic<int64_t> elements_out{0};  // handed downstream: elements or batches
-  std::atomic<int64_t> dropped{0};       // filtered out or skipped for an error
-  std::atomic<int64_t> bytes_out{0};
   std::atomic<int64_t> input_ns{0};      // pulling from a source or a serial operator
   std::atomic<int64_t> busy_ns{0};       // running operators
   std::atomic<int64_t> waits_for_input{0};  // a worker came and found nothing to do
   std::atomic<int64_t> waits_for_room{0};   // a worker came and found the queue full
-  std::atomic<int64_t> queue_fill{0};
+  std::atomic<int64_t> queue_fill{0};    // when the last slot was closed
   std::atomic<int64_t> queue_capacity{0};
+
+  // ... and by whoever takes: on a cache line of their own.
+  alignas(64) std::atomic<int64_t> elements_out{0};  // handed downstream: elements or batches
+  std::atomic<int64_t> dropped{0};                   // filtered out or skipped for an error
+  std::atomic<int64_t> bytes_out{0};
 };
 
 // What the consumer of a pipeline has seen.
