@@ -10,6 +10,7 @@
 #include "cli/operators.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/step_costs.h"
 #include "cli/verbs.h"
 #include "headway/core/clock.h"
 
@@ -37,7 +38,9 @@ struct Measured {
   std::string explanation;
 
   double per_s() const { return static_cast<double>(items) / used.wall_s; }
-  double cpu_ms() const { return 1e3 * used.cpu_s / static_cast<double>(std::max<int64_t>(1, items)); }
+  double cpu_ms() const {
+    return 1e3 * used.cpu_s / static_cast<double>(std::max<int64_t>(1, items));
+  }
 };
 
 // Endless, and with the operators behind the last shuffle, so that each epoch has its own order.
@@ -56,7 +59,8 @@ Dataset endless(const Input& input, const std::vector<Operator>& operators) {
 
 std::vector<Operator> operators_for(const Settings& s, const Input& input) {
   if (s.operators.given()) return s.operators.chosen(input);
-  if (!s.task.empty() || input.has_images()) return s.operators.task(s.task.empty() ? "t1" : s.task, input);
+  if (!s.task.empty() || input.has_images())
+    return s.operators.task(s.task.empty() ? "t1" : s.task, input);
   return {{Operator::Kind::kBatch, [](const Dataset& d) { return d.batch(64); }}};
 }
 
@@ -115,8 +119,10 @@ std::vector<std::pair<StageStats, std::vector<Row>>> rows_of(const PipelineStats
 void print_stages(const Measured& m) {
   const double working = std::max(1e-9, working_s(m.stats));
   const auto cells = [&](const std::string& name, double seconds, const std::string& flow) {
-    return std::vector<std::string>{name, fmt::format("{:.1f}%", 100 * seconds / working),
-                                    fmt::format("{:.3f}", 1e3 * seconds / static_cast<double>(std::max<int64_t>(1, m.items))), flow};
+    return std::vector<std::string>{
+        name, fmt::format("{:.1f}%", 100 * seconds / working),
+        fmt::format("{:.3f}", 1e3 * seconds / static_cast<double>(std::max<int64_t>(1, m.items))),
+        flow};
   };
   Table table({"stage", ">share", ">ms/item", ">out"});
   for (const auto& [stage, rows] : rows_of(m.stats)) {
@@ -129,12 +135,39 @@ void print_stages(const Measured& m) {
   table.print();
 }
 
+void print_steps(const std::vector<StepCost>& steps) {
+  Table table({"step by step, one thread", ">CPU-ms", ">adds"});
+  for (const StepCost& step : steps)
+    table.row(
+        {step.name, fmt::format("{:.3f}", step.cpu_ms), fmt::format("{:+.3f}", step.adds_ms)});
+  table.print();
+}
+
+// The step that adds most, where the sentence about the limit can only
+// name the whole fused operator.
+std::string heaviest(const std::vector<StepCost>& steps) {
+  const auto most = std::max_element(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
+    return a.adds_ms < b.adds_ms;
+  });
+  return fmt::format("{} alone takes {:.0f}%", most->name,
+                     100 * most->adds_ms / std::max(most->adds_ms, steps.back().cpu_ms));
+}
+
+nlohmann::json steps_json(const std::vector<StepCost>& steps) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const StepCost& step : steps)
+    out.push_back({{"name", step.name}, {"cpu_ms", step.cpu_ms}, {"adds_ms", step.adds_ms}});
+  return out;
+}
+
 nlohmann::json stages_json(const Measured& m) {
   nlohmann::json stages = nlohmann::json::array();
   const double working = std::max(1e-9, working_s(m.stats));
   for (const auto& [stage, rows] : rows_of(m.stats)) {
     nlohmann::json operators = nlohmann::json::array();
-    for (const Row& row : rows) operators.push_back({{"name", row.name}, {"seconds", row.seconds}, {"share", row.seconds / working}});
+    for (const Row& row : rows)
+      operators.push_back(
+          {{"name", row.name}, {"seconds", row.seconds}, {"share", row.seconds / working}});
     stages.push_back({{"name", stage.name},
                       {"share", (stage.busy_s + stage.input_s) / working},
                       {"elements_in", stage.elements_in},
@@ -150,12 +183,16 @@ void bench_feed(const Settings& s) {
   const std::vector<Operator> operators = operators_for(s, input);
   Dataset dataset = endless(input, operators);
   if (s.threads > 0) dataset = dataset.with_options({.threads = s.threads});
-  const bool batched = std::any_of(operators.begin(), operators.end(),
-                                   [](const Operator& op) { return op.kind == Operator::Kind::kBatch; });
+  const bool batched = std::any_of(operators.begin(), operators.end(), [](const Operator& op) {
+    return op.kind == Operator::Kind::kBatch;
+  });
   const Measured m = measure(s, dataset, batched);
+  const std::vector<StepCost> steps = step_costs(input, operators);
   const Limits limits = read_limits();
   const Bottleneck limit = find_bottleneck(m.stats, m.used, limits);
-  const std::string item = input.has_images() ? "image" : input.kind == InputKind::kText ? "line" : "record";
+  const std::string item = input.has_images()               ? "image"
+                           : input.kind == InputKind::kText ? "line"
+                                                            : "record";
   if (s.json) {
     return print_json({{"dataset", s.dataset},
                        {"kind", input.what()},
@@ -170,34 +207,47 @@ void bench_feed(const Settings& s) {
                        {"cpus", limits.cpus},
                        {"cores_used", m.used.cpu_s / m.used.wall_s},
                        {"stages", stages_json(m)},
+                       {"steps", steps_json(steps)},
                        {"limit", {{"kind", limit.kind}, {"text", limit.text}}},
                        {"explain", m.explanation}});
   }
   fmt::print("{} ({})\n", s.dataset, input.what());
-  fmt::print("  {}s/s {:.0f} · CPU-ms/{} {:.3f} · first batch {:.1f} ms · {} on {}\n\n", item, m.per_s(), item, m.cpu_ms(),
-             m.first_batch_ms, counted(m.stats.threads, "thread"), limits.cpu_source);
+  fmt::print("  {}s/s {:.0f} · CPU-ms/{} {:.3f} · first batch {:.1f} ms · {} on {}\n\n", item,
+             m.per_s(), item, m.cpu_ms(), m.first_batch_ms, counted(m.stats.threads, "thread"),
+             limits.cpu_source);
   print_stages(m);
-  fmt::print("\n  limited by {}\n", limit.text);
+  fmt::print("\n");
+  print_steps(steps);
+  fmt::print("\n  limited by {}{}\n", limit.text, input.has_images() ? "; " + heaviest(steps) : "");
   if (s.explain) fmt::print("\n{}", m.explanation);
 }
 
 }  // namespace
 
 void add_bench(CLI::App& app, Task& task) {
-  auto* bench = app.add_subcommand("bench", "measure; `bench feed`: how fast can this dataset be fed here");
+  auto* bench =
+      app.add_subcommand("bench", "measure; `bench feed`: how fast can this dataset be fed here");
   bench->require_subcommand(1);
-  auto* verb = bench->add_subcommand("feed", "how fast a dataset can be fed here, and what limits it");
-  verb->footer("Examples:\n  headway bench feed photos --task t2 --seconds 10\n"
-               "  headway bench feed 'records/*.tfrecord' --shuffle --resize 224x224 --normalize --batch 32\n"
-               "Tasks: t1 resize shorter:256, centre crop 224; t2 random resized crop 224, flip; t3 resize 64;\n"
-               "each normalised, in batches. Images get t1 when nothing is asked for.");
+  auto* verb =
+      bench->add_subcommand("feed", "how fast a dataset can be fed here, and what limits it");
+  verb->footer(
+      "Examples:\n  headway bench feed photos --task t2 --seconds 10\n"
+      "  headway bench feed 'records/*.tfrecord' --shuffle --resize 224x224 --normalize --batch "
+      "32\n"
+      "Tasks: t1 resize shorter:256, centre crop 224; t2 random resized crop 224, flip; t3 resize "
+      "64;\n"
+      "each normalised, in batches. Images get t1 when nothing is asked for.");
   auto s = std::make_shared<Settings>();
-  verb->add_option("DATASET", s->dataset, "folder, file or pattern of images, TFRecord or text")->required();
+  verb->add_option("DATASET", s->dataset, "folder, file or pattern of images, TFRecord or text")
+      ->required();
   s->operators.add_to(*verb);
-  verb->add_option("--task", s->task, "a chain ready made")->check(CLI::IsMember({"t1", "t2", "t3"}));
+  verb->add_option("--task", s->task, "a chain ready made")
+      ->check(CLI::IsMember({"t1", "t2", "t3"}));
   verb->add_option("--threads", s->threads, "workers (default: chosen, and tuned while it runs)")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--seconds", s->seconds, "how long to measure")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_option("--seconds", s->seconds, "how long to measure")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   verb->add_flag("--explain", s->explain, "print what the pipeline planned and chose, and why");
   verb->add_flag("--json", s->json, "one JSON object on standard output");
   verb->callback([s, &task] { task = [s] { bench_feed(*s); }; });

@@ -15,7 +15,9 @@ namespace {
 constexpr double kFull = 0.85;         // of the cores there are: nothing is left to gain
 constexpr double kWorthSaying = 0.25;  // of the workers' time
 
-double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
+double seconds(const timeval& t) {
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+}
 
 // Second number of each thread's schedstat; 0 where the kernel keeps none.
 double core_wait_s() {
@@ -52,7 +54,8 @@ std::pair<std::string, double> slowest(const PipelineStats& stats) {
 Usage usage_now() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
-  return {static_cast<double>(now_ns()) * 1e-9, seconds(usage.ru_utime) + seconds(usage.ru_stime), core_wait_s()};
+  return {static_cast<double>(now_ns()) * 1e-9, seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          core_wait_s()};
 }
 
 PipelineStats since(const PipelineStats& later, const PipelineStats& earlier) {
@@ -92,18 +95,24 @@ Bottleneck find_bottleneck(const PipelineStats& stats, const Usage& used, const 
     return {"consumer", "the consumer: batches are ready before they are asked for"};
   }
   if (cores >= kFull * usable) {
-    return {"cpu", fmt::format("CPU: {:.2f} of {:.2g} cores at work, {:.0f}% of it in {}", cores, usable, share, name)};
+    return {"cpu", fmt::format("CPU: {:.2f} of {:.2g} cores at work, {:.0f}% of it in {}", cores,
+                               usable, share, name)};
   }
   if (used.core_wait_s > kWorthSaying * working) {
-    return {"cores", fmt::format("other programs: the workers were ready but had no core {:.0f}% of their time; "
-                                 "with all cores it would be CPU-bound in {}",
-                                 100 * used.core_wait_s / working, name)};
+    return {
+        "cores",
+        fmt::format("other programs: the workers were ready but had no core {:.0f}% of their time; "
+                    "with all cores it would be CPU-bound in {}",
+                    100 * used.core_wait_s / working, name)};
   }
   if (blocked > kWorthSaying * working) {
-    return {"blocked", fmt::format("waiting for storage: workers were blocked {:.0f}% of their time in {}",
-                                   100 * blocked / working, name)};
+    return {"blocked",
+            fmt::format("waiting for storage: workers were blocked {:.0f}% of their time in {}",
+                        100 * blocked / working, name)};
   }
-  return {"source", fmt::format("too little work in flight: {:.2f} of {:.2g} cores used, most time in {}", cores, usable, name)};
+  return {"source",
+          fmt::format("too little work in flight: {:.2f} of {:.2g} cores used, most time in {}",
+                      cores, usable, name)};
 }
 
 }  // namespace headway::cli

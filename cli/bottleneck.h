@@ -19,13 +19,15 @@ struct Usage {
 };
 Usage usage_now();
 
-// What the pipeline did between two looks at its statistics. REQUIRES: `earlier` is of the same one.
+// What the pipeline did between two looks at its statistics. REQUIRES: `earlier` is of the same
+// one.
 PipelineStats since(const PipelineStats& later, const PipelineStats& earlier);
 
 // Seconds of all workers inside operators and sources.
 double working_s(const PipelineStats& stats);
 
-// What keeps the feed from being faster, in a sentence: pure, so that it can be tested with numbers.
+// What keeps the feed from being faster, in a sentence: pure, so that it can be tested with
+// numbers.
 struct Bottleneck {
   std::string kind;  // "cpu", "cores", "blocked", "consumer", "source"
   std::string text;

@@ -10,7 +10,7 @@
 namespace headway::cli {
 namespace {
 
-constexpr int kCell = 200;        // a picture fits into a square of this
+constexpr int kCell = 200;  // a picture fits into a square of this
 constexpr int kGap = 14;
 constexpr int kTextScale = 2;
 constexpr int kCaption = kGlyphHeight * kTextScale + 12;
@@ -19,7 +19,8 @@ constexpr uint8_t kInk[3] = {222, 222, 216};
 
 class Sheet {
  public:
-  Sheet(int width, int height) : width_(width), height_(height), pixels_(size_t{3} * width * height) {
+  Sheet(int width, int height)
+      : width_(width), height_(height), pixels_(size_t{3} * width * height) {
     for (size_t i = 0; i < pixels_.size(); ++i) pixels_[i] = kGround[i % 3];
   }
 
@@ -33,7 +34,8 @@ class Sheet {
       const uint8_t* rows = glyph(letter);
       for (int gy = 0; gy < kGlyphHeight * kTextScale; ++gy) {
         for (int gx = 0; gx < kGlyphWidth * kTextScale; ++gx) {
-          if (rows[gy / kTextScale] >> (kGlyphWidth - 1 - gx / kTextScale) & 1) put(x + gx, y + gy, kInk);
+          if (rows[gy / kTextScale] >> (kGlyphWidth - 1 - gx / kTextScale) & 1)
+            put(x + gx, y + gy, kInk);
         }
       }
       x += kGlyphStep * kTextScale;
@@ -54,7 +56,8 @@ Tensor fitted(const Tensor& image, Resizer& resizer) {
   const int height = static_cast<int>(image.dim(0)), width = static_cast<int>(image.dim(1));
   const int channels = static_cast<int>(image.dim(2));
   const bool small = 2 * std::max(height, width) <= kCell;
-  const double scale = small ? kCell / std::max(height, width) : static_cast<double>(kCell) / std::max(height, width);
+  const double scale = small ? kCell / std::max(height, width)
+                             : static_cast<double>(kCell) / std::max(height, width);
   const int to_height = std::max(1, static_cast<int>(std::lround(height * scale)));
   const int to_width = std::max(1, static_cast<int>(std::lround(width * scale)));
   Tensor out = Tensor::empty(DType::kUInt8, {to_height, to_width, channels});
@@ -95,14 +98,16 @@ std::vector<uint8_t> contact_sheet(const std::vector<Picture>& pictures) {
     cell_height = std::max(cell_height, static_cast<int>(images.back().dim(0)));
   }
   // Wider than high, as screens are.
-  const int columns = std::clamp(static_cast<int>(std::ceil(std::sqrt(1.5 * count))), 1, std::max(1, count));
+  const int columns =
+      std::clamp(static_cast<int>(std::ceil(std::sqrt(1.5 * count))), 1, std::max(1, count));
   const int rows = (count + columns - 1) / columns;
   const int row_height = cell_height + kCaption + kGap;
   Sheet sheet(kGap + columns * (kCell + kGap), kGap + rows * row_height);
   for (int i = 0; i < count; ++i) {
     const int left = kGap + i % columns * (kCell + kGap), top = kGap + i / columns * row_height;
     place(sheet, images[i], left, top, cell_height);
-    const std::string caption = pictures[i].caption.substr(0, (kCell + kTextScale) / (kGlyphStep * kTextScale));
+    const std::string caption =
+        pictures[i].caption.substr(0, (kCell + kTextScale) / (kGlyphStep * kTextScale));
     const int text_width = static_cast<int>(caption.size()) * kGlyphStep * kTextScale - kTextScale;
     sheet.write(caption, left + (kCell - text_width) / 2, top + cell_height + 6);
   }

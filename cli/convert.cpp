@@ -31,7 +31,8 @@ struct Settings {
 Conversion conversion_of(const Settings& s) {
   Conversion how = s.how;
   if (!how.resize_text.empty()) how.images.resize = parse_resize(how.resize_text);
-  if (s.format != "keep") how.images.format = s.format == "png" ? ImageFormat::kPng : ImageFormat::kJpeg;
+  if (s.format != "keep")
+    how.images.format = s.format == "png" ? ImageFormat::kPng : ImageFormat::kJpeg;
   how.images.verify = !s.trust;
   if (s.shuffled) how.shuffle = s.shuffle;
   how.compression = s.compress == "gzip"   ? Compression::kGzip
@@ -45,10 +46,12 @@ Conversion conversion_of(const Settings& s) {
 Converted convert_either_way(const Conversion& how, const Input& input) {
   if (input.kind == InputKind::kImageFolder) return convert_to_records(how);
   if (input.kind == InputKind::kRecords && input.image_key.empty()) {
-    throw Error(how.from + " holds records without images", "convert packs and unpacks images; headway inspect shows what is in there");
+    throw Error(how.from + " holds records without images",
+                "convert packs and unpacks images; headway inspect shows what is in there");
   }
   if (input.kind == InputKind::kRecords) return convert_to_folder(how, input);
-  throw Error(fmt::format("{} is neither a folder of class folders nor TFRecord ({})", how.from, input.what()),
+  throw Error(fmt::format("{} is neither a folder of class folders nor TFRecord ({})", how.from,
+                          input.what()),
               "put the images into one folder per class, as in photos/cat/001.jpg");
 }
 
@@ -56,26 +59,37 @@ void convert(const Settings& s) {
   const Conversion how = conversion_of(s);
   const Input input = open_input(how.from);
   std::error_code absent;
-  if (fs::equivalent(how.from, how.to, absent)) throw Error("SRC and DST are the same folder", "name another DST");
+  if (fs::equivalent(how.from, how.to, absent))
+    throw Error("SRC and DST are the same folder", "name another DST");
   const Converted done = [&] {
     try {
       return convert_either_way(how, input);
     } catch (const SampleError& e) {
-      throw Error(e.problem(), "replace that file and run the same command again, which goes on where it stopped; "
-                               "or let it pass: --skip-errors 10 --ledger bad.jsonl");
+      throw Error(
+          e.problem(),
+          "replace that file and run the same command again, which goes on where it stopped; "
+          "or let it pass: --skip-errors 10 --ledger bad.jsonl");
     }
   }();
   const bool packed = input.kind == InputKind::kImageFolder;
   if (s.json) {
-    return print_json({{"from", how.from}, {"to", how.to}, {"images", done.images}, {"kept", done.kept},
-                       {"skipped", done.skipped}, {"shards", done.shards}, {"bytes", done.bytes},
-                       {"seconds", done.seconds}, {"images_per_s", done.images_per_s}});
+    return print_json({{"from", how.from},
+                       {"to", how.to},
+                       {"images", done.images},
+                       {"kept", done.kept},
+                       {"skipped", done.skipped},
+                       {"shards", done.shards},
+                       {"bytes", done.bytes},
+                       {"seconds", done.seconds},
+                       {"images_per_s", done.images_per_s}});
   }
-  fmt::print("{} {}{} in {}, {:.0f} images/s\n", packed ? "packed" : "unpacked", counted(done.images, "image"),
-             packed ? " into " + counted(done.shards, "shard") : "", time_text(done.seconds), done.images_per_s);
+  fmt::print("{} {}{} in {}, {:.0f} images/s\n", packed ? "packed" : "unpacked",
+             counted(done.images, "image"), packed ? " into " + counted(done.shards, "shard") : "",
+             time_text(done.seconds), done.images_per_s);
   if (done.kept > 0) fmt::print("{} were there from an earlier run\n", counted(done.kept, "image"));
   if (done.skipped > 0) {
-    fmt::print("skipped {}{}\n", counted(done.skipped, "bad image"), s.ledger.empty() ? "" : ", listed in " + s.ledger);
+    fmt::print("skipped {}{}\n", counted(done.skipped, "bad image"),
+               s.ledger.empty() ? "" : ", listed in " + s.ledger);
   }
   fmt::print("{} now holds {}\n", how.to, size_text(static_cast<double>(done.bytes)));
 }
@@ -91,25 +105,42 @@ nlohmann::json settings_of(const Conversion& how) {
 }
 
 void add_convert(CLI::App& app, Task& task) {
-  auto* verb = app.add_subcommand("convert", "image folder to TFRecord shards, and back; goes on after a kill");
-  verb->footer("Examples:\n  headway convert photos records --shards 16 --shuffle 1 --resize shorter:256\n"
-               "  headway convert records photos-again\n"
-               "Images keep their bytes unless they are resized or change their format. Ended at any moment, even by\n"
-               "kill -9, the same command goes on; finished shards are kept.");
+  auto* verb = app.add_subcommand(
+      "convert", "image folder to TFRecord shards, and back; goes on after a kill");
+  verb->footer(
+      "Examples:\n  headway convert photos records --shards 16 --shuffle 1 --resize shorter:256\n"
+      "  headway convert records photos-again\n"
+      "Images keep their bytes unless they are resized or change their format. Ended at any "
+      "moment, even by\n"
+      "kill -9, the same command goes on; finished shards are kept.");
   auto s = std::make_shared<Settings>();
-  verb->add_option("SRC", s->how.from, "folder with one folder of images per class; or TFRecord files with images")->required();
+  verb->add_option("SRC", s->how.from,
+                   "folder with one folder of images per class; or TFRecord files with images")
+      ->required();
   verb->add_option("DST", s->how.to, "folder to write to")->required();
-  verb->add_option("--shards", s->how.shards, "files to write (default: about 128 MB each)")->check(CLI::PositiveNumber);
-  auto* shuffle = verb->add_option("--shuffle", s->shuffle, "mix the images, by this seed")->option_text("SEED");
+  verb->add_option("--shards", s->how.shards, "files to write (default: about 128 MB each)")
+      ->check(CLI::PositiveNumber);
+  auto* shuffle = verb->add_option("--shuffle", s->shuffle, "mix the images, by this seed")
+                      ->option_text("SEED");
   verb->add_option("--resize", s->how.resize_text, "HxW, or shorter:N for the shorter side")
-      ->check(parsed_by(parse_resize))->option_text("HxW");
-  verb->add_option("--quality", s->how.images.quality, "of JPEG written anew")->check(CLI::Range(1, 100))->capture_default_str();
-  verb->add_option("--format", s->format, "of the images")->check(CLI::IsMember({"keep", "jpeg", "png"}))->capture_default_str();
-  verb->add_option("--compress", s->compress, "the shards (JPEG hardly shrinks, and random access is lost)")
-      ->check(CLI::IsMember({"none", "gzip", "zlib"}))->capture_default_str();
-  verb->add_option("--threads", s->threads, "workers (default: chosen)")->check(CLI::PositiveNumber);
-  verb->add_option("--skip-errors", s->skip_errors, "leave out up to N bad images (default: the first one ends it)")
-      ->check(CLI::PositiveNumber)->option_text("N");
+      ->check(parsed_by(parse_resize))
+      ->option_text("HxW");
+  verb->add_option("--quality", s->how.images.quality, "of JPEG written anew")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  verb->add_option("--format", s->format, "of the images")
+      ->check(CLI::IsMember({"keep", "jpeg", "png"}))
+      ->capture_default_str();
+  verb->add_option("--compress", s->compress,
+                   "the shards (JPEG hardly shrinks, and random access is lost)")
+      ->check(CLI::IsMember({"none", "gzip", "zlib"}))
+      ->capture_default_str();
+  verb->add_option("--threads", s->threads, "workers (default: chosen)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--skip-errors", s->skip_errors,
+                   "leave out up to N bad images (default: the first one ends it)")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
   verb->add_option("--ledger", s->ledger, "where the bad ones are listed")->option_text("FILE");
   verb->add_flag("--trust", s->trust, "do not decode images that stay as they are");
   verb->add_flag("--json", s->json, "one JSON object on standard output");

@@ -14,7 +14,7 @@ struct Conversion {
   std::string from, to;
   Transcoding images;
   std::string resize_text;  // as given, for the manifest
-  int64_t shards = 0;  // 0: about kShardBytes each
+  int64_t shards = 0;       // 0: about kShardBytes each
   std::optional<uint64_t> shuffle;
   Compression compression = Compression::kNone;
   Options run;

@@ -31,12 +31,14 @@ std::string class_folder(const ImageRecord& image) {
   return image.label < 0 ? "unlabelled" : fmt::format("class_{:04}", image.label);
 }
 
-std::string file_name(const ImageRecord& image, int64_t number, ImageFormat before, ImageFormat after) {
+std::string file_name(const ImageRecord& image, int64_t number, ImageFormat before,
+                      ImageFormat after) {
   const std::string ending(extension_of(after));
   if (fs::path(image.filename).filename().empty()) return fmt::format("{:08}{}", number, ending);
   // Folders below a class are kept, each made harmless by itself.
   fs::path name;
-  for (const fs::path& part : fs::path(image.filename).relative_path()) name /= safe_name(part.string());
+  for (const fs::path& part : fs::path(image.filename).relative_path())
+    name /= safe_name(part.string());
   if (before != after || !name.has_extension()) name.replace_extension(ending);
   return name.string();
 }
@@ -47,9 +49,11 @@ Element unpack(const Conversion& how, const Element& record) {
   const ImageRecord image = parse_image_record(bytes, origin);
   const auto* encoded = reinterpret_cast<const uint8_t*>(image.encoded.data());
   const ImageFormat before = format_of({encoded, image.encoded.size()});
-  if (before == ImageFormat::kUnknown) throw_unknown_format({encoded, image.encoded.size()}, origin);
+  if (before == ImageFormat::kUnknown)
+    throw_unknown_format({encoded, image.encoded.size()}, origin);
   const ImageFormat after = how.images.format.value_or(before);
-  const fs::path path = fs::path(how.to) / class_folder(image) / file_name(image, record["index"].item<int64_t>(), before, after);
+  const fs::path path = fs::path(how.to) / class_folder(image) /
+                        file_name(image, record["index"].item<int64_t>(), before, after);
   std::error_code absent;
   auto size = static_cast<int64_t>(fs::file_size(path, absent));
   if (absent) {  // else an earlier run has written it
@@ -72,7 +76,8 @@ Converted convert_to_folder(const Conversion& how, const Input& input) {
   const Dataset images = input.dataset.enumerate()
                              .map([how](Element e) { return unpack(how, e); }, {.name = "unpack"})
                              .with_options(how.run);
-  Progress progress("unpacking", input.dataset.cardinality() >= 0 ? input.dataset.cardinality() : -1, "images");
+  Progress progress("unpacking",
+                    input.dataset.cardinality() >= 0 ? input.dataset.cardinality() : -1, "images");
   Pipeline run = images.start();
   Converted done;
   std::unordered_set<std::string> seen;
@@ -80,7 +85,8 @@ Converted convert_to_folder(const Conversion& how, const Input& input) {
     check_interrupt();
     const std::string path((*image)["path"].bytes());
     if (!seen.insert(path).second) {
-      throw Error("two records want to be " + path, "they carry the same class and image/filename; give them different names");
+      throw Error("two records want to be " + path,
+                  "they carry the same class and image/filename; give them different names");
     }
     const bool made = (*image)["made"].item<bool>();
     ++(made ? done.images : done.kept);

@@ -42,7 +42,9 @@ class ShardPlan {
   // Changes when files come, go or change their names.
   std::string fingerprint() const {
     uint64_t hash = 0;
-    for (size_t i = 0; i < folder_.labels.size(); ++i) hash = mix(mix(hash, folder_.labels[i]), std::hash<std::string_view>{}(folder_.paths->name(i)));
+    for (size_t i = 0; i < folder_.labels.size(); ++i)
+      hash =
+          mix(mix(hash, folder_.labels[i]), std::hash<std::string_view>{}(folder_.paths->name(i)));
     return fmt::format("{:016x}", hash);
   }
 
@@ -56,7 +58,8 @@ class ShardPlan {
       const uintmax_t size = fs::file_size(folder_.paths->path(i), unreadable);
       if (!unreadable) bytes += size;
     }
-    const double total = static_cast<double>(bytes) / static_cast<double>(looked_at) * static_cast<double>(count_);
+    const double total =
+        static_cast<double>(bytes) / static_cast<double>(looked_at) * static_cast<double>(count_);
     return 1 + static_cast<int64_t>(total / kShardBytes);
   }
 
@@ -169,7 +172,8 @@ Converted convert_to_records(const Conversion& how) {
   done.skipped = run.stats().skipped;
   done.seconds = progress.seconds();
   done.images_per_s = progress.per_second();
-  for (int64_t s = 0; s < plan->shards(); ++s) done.bytes += static_cast<int64_t>(fs::file_size(shards.path_of(s)));
+  for (int64_t s = 0; s < plan->shards(); ++s)
+    done.bytes += static_cast<int64_t>(fs::file_size(shards.path_of(s)));
   manifest.finish({{"classes", plan->folder().classes}, {"skipped", done.skipped}});
   return done;
 }

@@ -41,7 +41,8 @@ struct Canvas {
 // Random values on a grid, smoothly joined.
 class Clouds {
  public:
-  Clouds(int cells, float amplitude, Random& random) : cells_(cells), values_((cells + 2) * (cells + 2)) {
+  Clouds(int cells, float amplitude, Random& random)
+      : cells_(cells), values_((cells + 2) * (cells + 2)) {
     for (float& value : values_) value = random.uniform(-amplitude, amplitude);
   }
   float at(float x, float y) const {  // both in [0, 1)
@@ -62,7 +63,8 @@ class Clouds {
 
 void draw_background(Canvas canvas, const Color& color, Random& random) {
   constexpr float kDrift = 45;
-  const Color far = {color.r + random.uniform(-kDrift, kDrift), color.g + random.uniform(-kDrift, kDrift),
+  const Color far = {color.r + random.uniform(-kDrift, kDrift),
+                     color.g + random.uniform(-kDrift, kDrift),
                      color.b + random.uniform(-kDrift, kDrift)};
   const float angle = random.uniform(0, 2 * kPi), dx = std::cos(angle), dy = std::sin(angle);
   const Clouds broad(5, 18, random), fine(23, 12, random);
@@ -83,7 +85,8 @@ struct Place {
   float angle;
 };
 
-// Calls paint(u, v, pixel) for each pixel around `place`; u and v are turned and in units of its size.
+// Calls paint(u, v, pixel) for each pixel around `place`; u and v are turned and in units of its
+// size.
 template <typename Paint>
 void around(Canvas canvas, const Place& place, Paint paint) {
   const float reach = place.size * 1.45f;
@@ -91,7 +94,8 @@ void around(Canvas canvas, const Place& place, Paint paint) {
   const int right = std::min(canvas.width, static_cast<int>(place.x + reach) + 1);
   const int top = std::max(0, static_cast<int>(place.y - reach));
   const int bottom = std::min(canvas.height, static_cast<int>(place.y + reach) + 1);
-  const float cosine = std::cos(place.angle) / place.size, sine = std::sin(place.angle) / place.size;
+  const float cosine = std::cos(place.angle) / place.size,
+              sine = std::sin(place.angle) / place.size;
   for (int y = top; y < bottom; ++y) {
     Color* row = canvas.row(y);
     const float dy = static_cast<float>(y) - place.y;
@@ -136,7 +140,9 @@ float outside(std::string_view figure, float u, float v, bool round) {
 
 // Share of the second colour at (u, v); `edge` is the width of a pixel.
 float texture(std::string_view figure, float u, float v, float cells, float edge) {
-  const auto wave = [&](float t) { return std::clamp(std::sin(t * cells * kPi) / (edge * cells * kPi) + 0.5f, 0.0f, 1.0f); };
+  const auto wave = [&](float t) {
+    return std::clamp(std::sin(t * cells * kPi) / (edge * cells * kPi) + 0.5f, 0.0f, 1.0f);
+  };
   if (figure == "stripes") return wave(u);
   if (figure == "checkerboard") {
     const float a = wave(u), b = wave(v);
@@ -154,7 +160,8 @@ void draw_clutter(Canvas canvas, Random& random) {
   for (uint64_t left = 3 + random.below(5); left > 0; --left) {
     const Place place{random.uniform() * static_cast<float>(canvas.width),
                       random.uniform() * static_cast<float>(canvas.height),
-                      canvas.short_side() * random.uniform(0.03f, 0.14f), random.uniform(0, 2 * kPi)};
+                      canvas.short_side() * random.uniform(0.03f, 0.14f),
+                      random.uniform(0, 2 * kPi)};
     const Color color = any_color(random);
     const float thin = random.uniform(0.12f, 0.9f), opacity = random.uniform(0.3f, 0.8f);
     around(canvas, place, [&](float u, float v, Color& pixel) {
@@ -183,7 +190,9 @@ void draw_one(Canvas canvas, std::string_view figure, const Color& background, R
   });
 }
 
-uint8_t to_byte(float value) { return static_cast<uint8_t>(std::clamp(value + 0.5f, 0.0f, 255.0f)); }
+uint8_t to_byte(float value) {
+  return static_cast<uint8_t>(std::clamp(value + 0.5f, 0.0f, 255.0f));
+}
 
 // One word of randomness per pixel: mostly the same shift for all channels, as in a photograph.
 void develop(const std::vector<Color>& pixels, float grain, Random& random, uint8_t* out) {

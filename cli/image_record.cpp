@@ -6,14 +6,16 @@ namespace headway::cli {
 namespace {
 
 const ExampleParser& parser() {
-  const auto or_empty = [](const char* name) { return fixed_len(name, DType::kString, {}, Tensor::string("")); };
+  const auto or_empty = [](const char* name) {
+    return fixed_len(name, DType::kString, {}, Tensor::string(""));
+  };
   const auto or_minus_one = [](const char* name) {
     return fixed_len(name, DType::kInt64, {}, Tensor::scalar<int64_t>(-1));
   };
-  static const ExampleParser parser({fixed_len("image/encoded", DType::kString), or_empty("image/format"),
-                                     or_minus_one("image/height"), or_minus_one("image/width"),
-                                     or_minus_one("image/class/label"), or_empty("image/class/text"),
-                                     or_empty("image/filename")});
+  static const ExampleParser parser({fixed_len("image/encoded", DType::kString),
+                                     or_empty("image/format"), or_minus_one("image/height"),
+                                     or_minus_one("image/width"), or_minus_one("image/class/label"),
+                                     or_empty("image/class/text"), or_empty("image/filename")});
   return parser;
 }
 

@@ -18,7 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_image(std::string_view bytes) {
-  return format_of({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}) != ImageFormat::kUnknown;
+  return format_of({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}) !=
+         ImageFormat::kUnknown;
 }
 
 std::string head_of(const std::string& path) {
@@ -35,17 +36,19 @@ bool is_record_name(const std::string& name) {
 std::vector<std::string> record_files_in(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file() && is_record_name(entry.path().string())) files.push_back(entry.path().string());
+    if (entry.is_regular_file() && is_record_name(entry.path().string()))
+      files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
   return files;
 }
 
 bool holds_images(const std::string& folder) {
-  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
-    return entry.is_regular_file() && !entry.path().filename().string().starts_with('.') &&
-           is_image(head_of(entry.path().string()));
-  });
+  return std::any_of(
+      fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
+        return entry.is_regular_file() && !entry.path().filename().string().starts_with('.') &&
+               is_image(head_of(entry.path().string()));
+      });
 }
 
 // Looks at the first record for an image and a label; customary names go first.
@@ -64,19 +67,22 @@ void find_image_feature(Input& input) {
     if (*f.dtype == DType::kString && is_image(f.values.values<std::string_view>()[0])) {
       if (input.image_key.empty() || f.name == "image/encoded") input.image_key = f.name;
     }
-    if (*f.dtype == DType::kInt64 && (f.name == "label" || f.name.ends_with("/label"))) input.label_key = f.name;
+    if (*f.dtype == DType::kInt64 && (f.name == "label" || f.name.ends_with("/label")))
+      input.label_key = f.name;
     if (f.name == "image/class/text") input.text_key = f.name;
   }
 }
 
 Input open_records(const std::string& name, std::vector<std::string> files) {
-  Input input{.name = name, .kind = InputKind::kRecords, .dataset = tfrecord(files), .files = files};
+  Input input{
+      .name = name, .kind = InputKind::kRecords, .dataset = tfrecord(files), .files = files};
   find_image_feature(input);
   return input;
 }
 
 Input open_folder(const std::string& name) {
-  if (auto files = record_files_in(name); !files.empty()) return open_records(name, std::move(files));
+  if (auto files = record_files_in(name); !files.empty())
+    return open_records(name, std::move(files));
   if (holds_images(name)) {
     return {.name = name, .kind = InputKind::kImages, .dataset = files(name + "/" + kImageEndings)};
   }
@@ -90,11 +96,16 @@ Input open_folder(const std::string& name) {
 
 std::string Input::what() const {
   switch (kind) {
-    case InputKind::kImageFolder: return "image folder";
-    case InputKind::kImages: return "images";
-    case InputKind::kRecords: return image_key.empty() ? "TFRecord" : "TFRecord with images";
-    case InputKind::kText: return "text";
-    case InputKind::kLedger: return "ledger of skipped samples";
+    case InputKind::kImageFolder:
+      return "image folder";
+    case InputKind::kImages:
+      return "images";
+    case InputKind::kRecords:
+      return image_key.empty() ? "TFRecord" : "TFRecord with images";
+    case InputKind::kText:
+      return "text";
+    case InputKind::kLedger:
+      return "ledger of skipped samples";
   }
   return "";
 }
@@ -126,8 +137,9 @@ Input open_input(const std::string& name) {
   } catch (const SampleError&) {
     // Not records either.
   }
-  throw Error(fmt::format("{} is none of the kinds of data known here", paths[0]),
-              "give a folder of images, or files of JPEG, PNG, TFRecord, text (.txt) or a ledger (.jsonl)");
+  throw Error(
+      fmt::format("{} is none of the kinds of data known here", paths[0]),
+      "give a folder of images, or files of JPEG, PNG, TFRecord, text (.txt) or a ledger (.jsonl)");
 }
 
 }  // namespace headway::cli

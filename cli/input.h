@@ -13,7 +13,7 @@ enum class InputKind { kImageFolder, kImages, kRecords, kText, kLedger };
 struct Input {
   std::string name;
   InputKind kind;
-  Dataset dataset;                   // "path" and "label", "path", or "value"
+  Dataset dataset;                     // "path" and "label", "path", or "value"
   std::vector<std::string> files{};    // of records and text
   std::vector<std::string> classes{};  // of an image folder
   std::string image_key{};  // of records: the feature that holds an encoded image, if any does

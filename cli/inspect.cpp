@@ -88,7 +88,8 @@ void print_operators(const std::vector<AfterOperator>& operators) {
   for (const AfterOperator& op : operators) {
     std::string name = op.name.size() > 44 ? op.name.substr(0, 41) + "..." : op.name;
     for (const FieldStatistics& f : op.elements.fields()) {
-      std::vector<std::string> cells = {f.name(), f.type(), f.shape(), f.values(), f.mean(), f.deviation()};
+      std::vector<std::string> cells = {f.name(),   f.type(), f.shape(),
+                                        f.values(), f.mean(), f.deviation()};
       if (std::exchange(known[f.name()], cells) == cells) continue;
       cells.insert(cells.begin(), std::exchange(name, ""));
       table.row(cells);
@@ -103,7 +104,10 @@ nlohmann::json operators_json(const std::vector<AfterOperator>& operators) {
   for (const AfterOperator& op : operators) {
     nlohmann::json fields = nlohmann::json::array();
     for (const FieldStatistics& f : op.elements.fields()) fields.push_back(f.json());
-    out.push_back({{"operator", op.name}, {"cardinality", op.cardinality}, {"elements", op.elements.elements()}, {"fields", fields}});
+    out.push_back({{"operator", op.name},
+                   {"cardinality", op.cardinality},
+                   {"elements", op.elements.elements()},
+                   {"fields", fields}});
   }
   return out;
 }
@@ -113,7 +117,8 @@ nlohmann::json operators_json(const std::vector<AfterOperator>& operators) {
 std::map<std::string, int64_t> class_counts(const Input& input) {
   std::map<std::string, int64_t> counts;
   const Name label("label");
-  for (const Element& element : input.dataset) ++counts[input.classes[element[label].item<int64_t>()]];
+  for (const Element& element : input.dataset)
+    ++counts[input.classes[element[label].item<int64_t>()]];
   return counts;
 }
 
@@ -152,7 +157,8 @@ Sizes sizes_of(const Input& input) {
                               ? sample.parse_example({fixed_len(input.image_key, DType::kString)})
                               : sample.read_file();
   Pipeline run = encoded.map([input](Element e) { return size_of_image(input, e); })
-                     .with_options({.errors = ErrorPolicy::skip_up_to(kSizeSample)}).start();
+                     .with_options({.errors = ErrorPolicy::skip_up_to(kSizeSample)})
+                     .start();
   Sizes sizes;
   while (const auto image = run.next()) {
     check_interrupt();
@@ -162,7 +168,8 @@ Sizes sizes_of(const Input& input) {
     ++sizes.formats[std::string((*image)["format"].bytes())];
   }
   sizes.bad = run.stats().skipped;
-  for (auto* values : {&sizes.width, &sizes.height, &sizes.bytes}) std::sort(values->begin(), values->end());
+  for (auto* values : {&sizes.width, &sizes.height, &sizes.bytes})
+    std::sort(values->begin(), values->end());
   return sizes;
 }
 
@@ -177,17 +184,25 @@ void print_sizes(const Sizes& sizes, int64_t all) {
   const auto seen = static_cast<int64_t>(sizes.width.size());
   if (seen > 0) {
     std::string formats;
-    for (const auto& [format, n] : sizes.formats) formats += fmt::format("{}{} {}", formats.empty() ? "" : ", ", n, format);
-    fmt::print("  sizes      width {} · height {} · {} bytes ({})\n", spread(sizes.width), spread(sizes.height),
-               spread(sizes.bytes), seen == all ? formats : fmt::format("sample of {}: {}", seen, formats));
+    for (const auto& [format, n] : sizes.formats)
+      formats += fmt::format("{}{} {}", formats.empty() ? "" : ", ", n, format);
+    fmt::print("  sizes      width {} · height {} · {} bytes ({})\n", spread(sizes.width),
+               spread(sizes.height), spread(sizes.bytes),
+               seen == all ? formats : fmt::format("sample of {}: {}", seen, formats));
   }
-  if (sizes.bad > 0) fmt::print("  BAD        {} of {} images looked at cannot be read; headway convert names them\n", sizes.bad, seen + sizes.bad);
+  if (sizes.bad > 0)
+    fmt::print(
+        "  BAD        {} of {} images looked at cannot be read; headway convert names them\n",
+        sizes.bad, seen + sizes.bad);
 }
 
 nlohmann::json sizes_json(const Sizes& sizes) {
-  nlohmann::json out = {{"sampled", sizes.width.size()}, {"bad", sizes.bad}, {"formats", sizes.formats}};
+  nlohmann::json out = {
+      {"sampled", sizes.width.size()}, {"bad", sizes.bad}, {"formats", sizes.formats}};
   const auto add = [&](const char* name, const std::vector<int64_t>& sorted) {
-    if (!sorted.empty()) out[name] = {{"min", sorted.front()}, {"median", sorted[sorted.size() / 2]}, {"max", sorted.back()}};
+    if (!sorted.empty())
+      out[name] = {
+          {"min", sorted.front()}, {"median", sorted[sorted.size() / 2]}, {"max", sorted.back()}};
   };
   add("width", sizes.width), add("height", sizes.height), add("bytes", sizes.bytes);
   return out;
@@ -218,17 +233,20 @@ void print_features(const ElementStatistics& features) {
   }
   fmt::print("\n");
   Table table({"feature", "kind", "values each", "first", ">mean"});
-  for (const FieldStatistics& f : features.fields()) table.row({f.name(), f.type(), f.shape(), f.values(), f.mean()});
+  for (const FieldStatistics& f : features.fields())
+    table.row({f.name(), f.type(), f.shape(), f.values(), f.mean()});
   table.print();
 }
 
 // ---- the contact sheet ----
 
 std::string caption_of(const Input& input, const Element& e) {
-  if (!input.text_key.empty() && e.find(input.text_key)) return std::string(e[input.text_key].bytes());
+  if (!input.text_key.empty() && e.find(input.text_key))
+    return std::string(e[input.text_key].bytes());
   const std::string key = input.kind == InputKind::kImageFolder ? "label" : input.label_key;
   const Tensor* label = key.empty() ? nullptr : e.find(key);
-  if (!label) return e.origin_file() ? std::filesystem::path(*e.origin_file()).filename().string() : "";
+  if (!label)
+    return e.origin_file() ? std::filesystem::path(*e.origin_file()).filename().string() : "";
   const auto number = label->item<int64_t>();
   return input.classes.empty() ? fmt::format("label {}", number) : input.classes[number];
 }
@@ -250,7 +268,8 @@ std::vector<Picture> pictures_of(const Settings& s, const Input& input) {
 }
 
 void write_sheet(const Settings& s, const Input& input) {
-  if (!input.has_images()) throw Error(s.dataset + " has no images for a contact sheet", "leave out --sheet");
+  if (!input.has_images())
+    throw Error(s.dataset + " has no images for a contact sheet", "leave out --sheet");
   const std::vector<uint8_t> png = contact_sheet(pictures_of(s, input));
   write_whole(s.sheet, {reinterpret_cast<const char*>(png.data()), png.size()});
 }
@@ -258,13 +277,15 @@ void write_sheet(const Settings& s, const Input& input) {
 void inspect(const Settings& s) {
   const Input input = open_input(s.dataset);
   const int64_t count = input.dataset.cardinality();
-  const bool folder = input.kind == InputKind::kImageFolder, records = input.kind == InputKind::kRecords;
+  const bool folder = input.kind == InputKind::kImageFolder,
+             records = input.kind == InputKind::kRecords;
   const auto classes = folder ? class_counts(input) : std::map<std::string, int64_t>();
   const Sizes sizes = input.has_images() ? sizes_of(input) : Sizes();
   const ElementStatistics features = records ? features_of(input, s.take) : ElementStatistics();
   if (!s.json) {
     fmt::print("{}\n  what       {}{}\n  elements   {}\n", s.dataset, input.what(),
-               input.files.size() > 1 ? fmt::format(", {} files", input.files.size()) : "", cardinality_text(count));
+               input.files.size() > 1 ? fmt::format(", {} files", input.files.size()) : "",
+               cardinality_text(count));
     if (folder) print_classes(classes);
     print_sizes(sizes, count);
     if (records) print_features(features);
@@ -273,7 +294,10 @@ void inspect(const Settings& s) {
   const std::vector<AfterOperator> operators = after_each(s, input);
   if (!s.sheet.empty()) write_sheet(s, input);
   if (s.json) {
-    nlohmann::json out = {{"dataset", s.dataset}, {"kind", input.what()}, {"cardinality", count}, {"operators", operators_json(operators)}};
+    nlohmann::json out = {{"dataset", s.dataset},
+                          {"kind", input.what()},
+                          {"cardinality", count},
+                          {"operators", operators_json(operators)}};
     if (folder) out["classes"] = classes;
     if (input.has_images()) out["sizes"] = sizes_json(sizes);
     for (const FieldStatistics& f : features.fields()) out["features"].push_back(f.json());
@@ -288,17 +312,26 @@ void inspect(const Settings& s) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Task& task) {
-  auto* verb = app.add_subcommand("inspect", "what is in a dataset, and what each operator makes of it");
-  verb->footer("Examples:\n  headway inspect photos --sheet photos.png\n"
-               "  headway inspect photos --resize 224x224 --random-flip --normalize --batch 32\n"
-               "  headway inspect 'records/*.tfrecord' --take 2");
+  auto* verb =
+      app.add_subcommand("inspect", "what is in a dataset, and what each operator makes of it");
+  verb->footer(
+      "Examples:\n  headway inspect photos --sheet photos.png\n"
+      "  headway inspect photos --resize 224x224 --random-flip --normalize --batch 32\n"
+      "  headway inspect 'records/*.tfrecord' --take 2");
   auto s = std::make_shared<Settings>();
-  verb->add_option("DATASET", s->dataset, "folder, file or pattern of images, TFRecord, text (.txt) or a ledger (.jsonl)")->required();
+  verb->add_option("DATASET", s->dataset,
+                   "folder, file or pattern of images, TFRecord, text (.txt) or a ledger (.jsonl)")
+      ->required();
   s->operators.add_to(*verb);
-  verb->add_option("--take", s->take, "elements to look at after each operator")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_option("--take", s->take, "elements to look at after each operator")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   verb->add_option("--sheet", s->sheet, "write a contact sheet, a PNG file")->option_text("FILE");
-  verb->add_option("--sheet-count", s->sheet_count, "pictures on it")->check(CLI::Range(1, 1000))->capture_default_str();
-  verb->add_option("--seed", s->seed, "of shuffles, augmentations and the sheet's choice")->capture_default_str();
+  verb->add_option("--sheet-count", s->sheet_count, "pictures on it")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--seed", s->seed, "of shuffles, augmentations and the sheet's choice")
+      ->capture_default_str();
   verb->add_flag("--json", s->json, "one JSON object on standard output");
   verb->callback([s, &task] { task = [s] { inspect(*s); }; });
 }

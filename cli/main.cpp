@@ -27,9 +27,11 @@ std::string words(const CLI::App& app) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Headway feeds training: fast, loud about trouble, never silently stuck.", "headway");
-  app.footer("`headway VERB --help` shows a verb's options and an example.\n"
-             "Exit status: 0 done, 1 failed, 2 not understood, 130 interrupted.");
+  CLI::App app("Headway feeds training: fast, loud about trouble, never silently stuck.",
+               "headway");
+  app.footer(
+      "`headway VERB --help` shows a verb's options and an example.\n"
+      "Exit status: 0 done, 1 failed, 2 not understood, 130 interrupted.");
   app.require_subcommand(1);
   Task task;
   add_make_data(app, task);
@@ -62,7 +64,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "headway: interrupted\n");
     return e.exit_status();
   } catch (const SampleError& e) {
-    return cli::complain(cli::kFailed, e.problem(), e.hint().empty() ? "replace it, or take it out of the dataset" : e.hint());
+    return cli::complain(cli::kFailed, e.problem(),
+                         e.hint().empty() ? "replace it, or take it out of the dataset" : e.hint());
   } catch (const Error& e) {
     return cli::complain(cli::kFailed, e.problem(), e.hint());
   } catch (const std::exception& e) {

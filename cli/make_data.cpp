@@ -42,8 +42,8 @@ struct Settings {
 };
 
 nlohmann::json mark_of(const Settings& s) {
-  return {{"count", s.count},           {"classes", s.classes}, {"width", s.drawing.width},
-          {"height", s.drawing.height}, {"format", s.format},   {"quality", s.quality},
+  return {{"count", s.count},           {"classes", s.classes},    {"width", s.drawing.width},
+          {"height", s.drawing.height}, {"format", s.format},      {"quality", s.quality},
           {"seed", s.drawing.seed},     {"noise", s.drawing.grain}};
 }
 
@@ -84,8 +84,8 @@ void prepare_folder(const Settings& s) {
     const auto made = nlohmann::json::parse(std::ifstream(mark), nullptr, false);
     if (made != mark_of(s)) {
       if (!s.force) {
-        throw Error(fmt::format("{} holds images made otherwise\n  there   {}\n  wanted  {}", s.out, made.dump(),
-                                mark_of(s).dump()),
+        throw Error(fmt::format("{} holds images made otherwise\n  there   {}\n  wanted  {}", s.out,
+                                made.dump(), mark_of(s).dump()),
                     "name another folder, or --force to replace them");
       }
       remove_earlier(s);
@@ -156,8 +156,8 @@ int64_t write_shards(const Settings& s, const Dataset& records, Progress& progre
     if (progress.done() % kImagesPerShard == 0) {
       if (shard) shard->commit();
       const int64_t number = progress.done() / kImagesPerShard;
-      shard = std::make_unique<ShardWriter>(s.out + "/" + shard_name(number, shards, Compression::kNone),
-                                            Compression::kNone);
+      shard = std::make_unique<ShardWriter>(
+          s.out + "/" + shard_name(number, shards, Compression::kNone), Compression::kNone);
     }
     shard->write(record.only().bytes());
     bytes += static_cast<int64_t>(record.only().bytes().size());
@@ -177,39 +177,60 @@ void make_data(const Settings& s) {
   };
   const Dataset images = range(s.count).map(make, {.name = "draw"}).with_options(options);
   Progress progress("drawing", s.count, "images");
-  const int64_t bytes = s.records() ? write_shards(s, images, progress) : write_images(images, progress);
+  const int64_t bytes =
+      s.records() ? write_shards(s, images, progress) : write_images(images, progress);
   progress.finish();
   if (s.json) {
     nlohmann::json out = mark_of(s);
-    out.update({{"out", s.out}, {"bytes", bytes}, {"seconds", progress.seconds()}, {"images_per_s", progress.per_second()}});
+    out.update({{"out", s.out},
+                {"bytes", bytes},
+                {"seconds", progress.seconds()},
+                {"images_per_s", progress.per_second()}});
     return print_json(out);
   }
-  fmt::print("drew {} of {}x{} in {} ({}, {} each) in {}, {:.0f} images/s\n", counted(s.count, "image"),
-             s.drawing.width, s.drawing.height, counted(s.classes, "class"), size_text(double(bytes)),
-             size_text(double(bytes) / double(s.count)), time_text(progress.seconds()), progress.per_second());
+  fmt::print("drew {} of {}x{} in {} ({}, {} each) in {}, {:.0f} images/s\n",
+             counted(s.count, "image"), s.drawing.width, s.drawing.height,
+             counted(s.classes, "class"), size_text(double(bytes)),
+             size_text(double(bytes) / double(s.count)), time_text(progress.seconds()),
+             progress.per_second());
   fmt::print("they are in {}{}\n", s.out, s.records() ? "" : ", one folder per class");
 }
 
 }  // namespace
 
 void add_make_data(CLI::App& app, Task& task) {
-  auto* verb = app.add_subcommand("make-data", "draw images with labels: something to learn, made here");
-  verb->footer("Example:\n  headway make-data --out shapes --count 2000 --width 320 --height 240\n"
-               "The same seed gives the same files, whatever the threads. Run again, it goes on where it stopped.");
+  auto* verb =
+      app.add_subcommand("make-data", "draw images with labels: something to learn, made here");
+  verb->footer(
+      "Example:\n  headway make-data --out shapes --count 2000 --width 320 --height 240\n"
+      "The same seed gives the same files, whatever the threads. Run again, it goes on where it "
+      "stopped.");
   auto s = std::make_shared<Settings>();
   verb->add_option("--out", s->out, "folder to write to")->required();
-  verb->add_option("--count", s->count, "how many images")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_option("--count", s->count, "how many images")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   verb->add_option("--classes", s->classes, "how many kinds of figures")
-      ->check(CLI::Range(size_t{1}, kFigures.size()))->capture_default_str();
-  verb->add_option("--width", s->drawing.width, "of each image")->check(CLI::Range(8, 16384))->capture_default_str();
-  verb->add_option("--height", s->drawing.height, "of each image")->check(CLI::Range(8, 16384))->capture_default_str();
+      ->check(CLI::Range(size_t{1}, kFigures.size()))
+      ->capture_default_str();
+  verb->add_option("--width", s->drawing.width, "of each image")
+      ->check(CLI::Range(8, 16384))
+      ->capture_default_str();
+  verb->add_option("--height", s->drawing.height, "of each image")
+      ->check(CLI::Range(8, 16384))
+      ->capture_default_str();
   verb->add_option("--format", s->format, "what to write")
-      ->check(CLI::IsMember({"jpeg", "png", "tfrecord"}))->capture_default_str();
-  verb->add_option("--quality", s->quality, "of JPEG")->check(CLI::Range(1, 100))->capture_default_str();
+      ->check(CLI::IsMember({"jpeg", "png", "tfrecord"}))
+      ->capture_default_str();
+  verb->add_option("--quality", s->quality, "of JPEG")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   verb->add_option("--seed", s->drawing.seed, "another seed, other images")->capture_default_str();
   verb->add_option("--noise", s->drawing.grain, "grain in grey levels; more is harder to learn")
-      ->check(CLI::Range(0.0, 200.0))->capture_default_str();
-  verb->add_option("--threads", s->threads, "workers (default: chosen)")->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.0, 200.0))
+      ->capture_default_str();
+  verb->add_option("--threads", s->threads, "workers (default: chosen)")
+      ->check(CLI::PositiveNumber);
   verb->add_flag("--force", s->force, "write into a folder that was not made here, or otherwise");
   verb->add_flag("--json", s->json, "one JSON object on standard output");
   verb->callback([s, &task] { task = [s] { make_data(*s); }; });

@@ -27,7 +27,8 @@ std::string differences(const nlohmann::json& there, const nlohmann::json& wante
   std::string text;
   for (const auto& [key, value] : wanted.items()) {
     const auto old = there.is_object() && there.contains(key) ? there[key] : nlohmann::json();
-    if (old != value) text += fmt::format("\n  {}: {} there, {} wanted", key, old.dump(), value.dump());
+    if (old != value)
+      text += fmt::format("\n  {}: {} there, {} wanted", key, old.dump(), value.dump());
   }
   return text;
 }
@@ -76,20 +77,24 @@ void Manifest::lock() {
   if (lock_fd_ < 0) throw_io_error(path, "cannot write", errno);
   if (::flock(lock_fd_, LOCK_EX | LOCK_NB) == 0) return;
   ::close(lock_fd_);
-  throw Error("another headway convert is writing to " + folder_, "wait for it, or name another folder");
+  throw Error("another headway convert is writing to " + folder_,
+              "wait for it, or name another folder");
 }
 
 void Manifest::check_earlier() {
   const std::string path = folder_ + "/" + kName;
   if (!fs::exists(path)) {
     if (!holds_anything(folder_)) return;
-    throw Error(folder_ + " is not empty, and what it holds was not made by headway convert", "name another folder");
+    throw Error(folder_ + " is not empty, and what it holds was not made by headway convert",
+                "name another folder");
   }
   const auto there = nlohmann::json::parse(std::ifstream(path), nullptr, false);
-  const auto made = there.is_object() ? there.value("settings", nlohmann::json()) : nlohmann::json();
+  const auto made =
+      there.is_object() ? there.value("settings", nlohmann::json()) : nlohmann::json();
   if (made != settings_) {
-    throw Error(fmt::format("{} was made with other settings{}", folder_, differences(made, settings_)),
-                "use the same settings to go on, or name another folder");
+    throw Error(
+        fmt::format("{} was made with other settings{}", folder_, differences(made, settings_)),
+        "use the same settings to go on, or name another folder");
   }
   continues_ = true;
 }

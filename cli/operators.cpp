@@ -29,7 +29,8 @@ float number(const std::string& text) {
 
 std::pair<float, float> bounds(const std::string& text) {
   const size_t colon = text.find(':');
-  if (colon == std::string::npos) throw Error(fmt::format("'{}' is not of the form LOW:HIGH", text));
+  if (colon == std::string::npos)
+    throw Error(fmt::format("'{}' is not of the form LOW:HIGH", text));
   return {number(text.substr(0, colon)), number(text.substr(colon + 1))};
 }
 
@@ -90,7 +91,8 @@ constexpr Word kWords[] = {
     {"--random-brightness", "DELTA", "by up to so much of the whole range", Kind::kPixels,
      [](const Dataset& d, const std::string& text) { return d.random_brightness(number(text)); }},
     {"--random-contrast", "LOW:HIGH", "by a factor between these", Kind::kPixels, random_contrast},
-    {"--random-saturation", "LOW:HIGH", "by a factor between these", Kind::kPixels, random_saturation},
+    {"--random-saturation", "LOW:HIGH", "by a factor between these", Kind::kPixels,
+     random_saturation},
     {"--random-hue", "DELTA", "by up to so much of the colour wheel", Kind::kPixels,
      [](const Dataset& d, const std::string& text) { return d.random_hue(number(text)); }},
     {"--grayscale", nullptr, "one channel", Kind::kPixels,
@@ -111,7 +113,9 @@ Operator bound(const Word& word, const std::string& argument) {
   return {word.kind, [&word, argument](const Dataset& d) { return word.apply(d, argument); }};
 }
 
-bool needs_pixels(const Operator& op) { return op.kind == Kind::kPixels || op.kind == Kind::kValues; }
+bool needs_pixels(const Operator& op) {
+  return op.kind == Kind::kPixels || op.kind == Kind::kValues;
+}
 
 }  // namespace
 
@@ -124,7 +128,8 @@ Extent parse_extent(const std::string& text) {
 
 ResizeSpec parse_resize(const std::string& text) {
   constexpr std::string_view kShorter = "shorter:";
-  if (text.starts_with(kShorter)) return {.extent = {}, .shorter = positive(std::string_view(text).substr(kShorter.size()))};
+  if (text.starts_with(kShorter))
+    return {.extent = {}, .shorter = positive(std::string_view(text).substr(kShorter.size()))};
   return {.extent = parse_extent(text)};
 }
 
@@ -138,18 +143,21 @@ void OperatorOptions::add_to(CLI::App& verb) {
     } else {
       const auto check = [&word](const std::string& text) { word.apply(range(1), text); };
       options_.push_back(verb.add_option(word.flag, arguments_[i], word.help)
-                             ->check(parsed_by(check))->option_text(word.argument));
+                             ->check(parsed_by(check))
+                             ->option_text(word.argument));
     }
     options_.back()->group("Operators, applied in the order given");
   }
   verb.add_flag("--decode", decode_, "decode images even when no operator needs pixels")
       ->group("Operators, applied in the order given");
   verb.add_option("--mode", mode_, "exact decoding (tf.image's pixels), or fast")
-      ->check(CLI::IsMember({"exact", "fast"}))->capture_default_str();
+      ->check(CLI::IsMember({"exact", "fast"}))
+      ->capture_default_str();
 }
 
 bool OperatorOptions::given() const {
-  return decode_ || std::any_of(options_.begin(), options_.end(), [](const auto* o) { return o->count() > 0; });
+  return decode_ || std::any_of(options_.begin(), options_.end(),
+                                [](const auto* o) { return o->count() > 0; });
 }
 
 std::vector<Operator> OperatorOptions::chosen(const Input& input, Decoding decoding) const {
@@ -168,12 +176,16 @@ std::vector<Operator> OperatorOptions::task(const std::string& name, const Input
     return {Kind::kValues, [step](const Dataset& d) { return d.normalize(step); }};
   };
   const auto word = [](const std::string& flag, const std::string& argument = "") {
-    const auto* found = std::find_if(std::begin(kWords), std::end(kWords), [&](const Word& w) { return w.flag == flag; });
+    const auto* found = std::find_if(std::begin(kWords), std::end(kWords),
+                                     [&](const Word& w) { return w.flag == flag; });
     return bound(*found, argument);
   };
   std::vector<Operator> operators;
-  if (name == "t1") operators = {word("--resize", "shorter:256"), word("--center-crop", "224"), normalize(kImageNet)};
-  if (name == "t2") operators = {word("--random-resized-crop", "224"), word("--random-flip"), normalize(kImageNet)};
+  if (name == "t1")
+    operators = {word("--resize", "shorter:256"), word("--center-crop", "224"),
+                 normalize(kImageNet)};
+  if (name == "t2")
+    operators = {word("--random-resized-crop", "224"), word("--random-flip"), normalize(kImageNet)};
   if (name == "t3") operators = {word("--resize", "64"), normalize({})};
   operators.push_back(word("--layout", "chw"));
   operators.push_back(word("--batch", name == "t3" ? "16" : "64"));
@@ -185,7 +197,8 @@ std::vector<Operator> OperatorOptions::decoded(std::vector<Operator> operators, 
   const auto place = std::find_if(operators.begin(), operators.end(), [](const Operator& op) {
     return needs_pixels(op) || op.kind == Kind::kBatch;
   });
-  const bool wanted = std::any_of(operators.begin(), operators.end(), needs_pixels) || decode_ || decoding.always;
+  const bool wanted =
+      std::any_of(operators.begin(), operators.end(), needs_pixels) || decode_ || decoding.always;
   if (wanted && !input.has_images()) {
     throw Error(fmt::format("{} ({}) has no images to decode", input.name, input.what()),
                 "leave out the operators on images, or name a dataset with images");
@@ -195,13 +208,15 @@ std::vector<Operator> OperatorOptions::decoded(std::vector<Operator> operators, 
   if (input.kind == InputKind::kRecords) {
     std::vector<FeatureSpec> features = {fixed_len(input.image_key, DType::kString)};
     if (!input.label_key.empty()) features.push_back(fixed_len(input.label_key, DType::kInt64));
-    if (decoding.class_text && !input.text_key.empty()) features.push_back(fixed_len(input.text_key, DType::kString));
-    added.push_back({Kind::kDecode, [features](const Dataset& d) { return d.parse_example(features); }});
+    if (decoding.class_text && !input.text_key.empty())
+      features.push_back(fixed_len(input.text_key, DType::kString));
+    added.push_back(
+        {Kind::kDecode, [features](const Dataset& d) { return d.parse_example(features); }});
   }
   const DecodeMode mode = mode_ == "fast" ? DecodeMode::kFast : DecodeMode::kExact;
   added.push_back({Kind::kDecode, [mode, key = input.image_key](const Dataset& d) {
-                        return d.decode_image({.mode = mode}, key);
-                      }});
+                     return d.decode_image({.mode = mode}, key);
+                   }});
   operators.insert(place, added.begin(), added.end());
   return operators;
 }

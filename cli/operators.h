@@ -30,8 +30,8 @@ class OperatorOptions {
  public:
   void add_to(CLI::App& verb);
   bool given() const;
-  // With decoding put in front of the first operator that needs pixels. Throws when the input has no
-  // images and such an operator was chosen.
+  // With decoding put in front of the first operator that needs pixels. Throws when the input has
+  // no images and such an operator was chosen.
   struct Decoding {
     bool always = false;      // also when no operator needs pixels
     bool class_text = false;  // records: parse the class's name too
@@ -41,7 +41,8 @@ class OperatorOptions {
   std::vector<Operator> task(const std::string& name, const Input& input) const;
 
  private:
-  std::vector<Operator> decoded(std::vector<Operator> operators, const Input& input, Decoding decoding) const;
+  std::vector<Operator> decoded(std::vector<Operator> operators, const Input& input,
+                                Decoding decoding) const;
 
   CLI::App* verb_ = nullptr;
   std::vector<CLI::Option*> options_;  // as the words in operators.cpp

@@ -58,8 +58,10 @@ double Progress::per_second() const {
 }
 
 std::string Progress::bar() const {
-  const int filled = static_cast<int>(kBarWidth * std::min(done_, total_) / std::max<int64_t>(1, total_));
-  return fmt::format("[{:=<{}}{:<{}}]", "", filled, filled < kBarWidth ? ">" : "", kBarWidth - filled);
+  const int filled =
+      static_cast<int>(kBarWidth * std::min(done_, total_) / std::max<int64_t>(1, total_));
+  return fmt::format("[{:=<{}}{:<{}}]", "", filled, filled < kBarWidth ? ">" : "",
+                     kBarWidth - filled);
 }
 
 std::string Progress::line() const {
@@ -68,7 +70,7 @@ std::string Progress::line() const {
     return fmt::format("{}  {} {}  {:.0f}/s", doing_, with_commas(done_), unit_, rate);
   }
   const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : 0;
-  return fmt::format("{} {} {}/{} {}  {:.0f}/s  {} left", doing_, terminal_ ? bar() : "",
+  return fmt::format("{} {}{}/{} {}  {:.0f}/s  {} left", doing_, terminal_ ? bar() + " " : "",
                      with_commas(done_), with_commas(total_), unit_, rate, time_text(left));
 }
 

@@ -40,7 +40,8 @@ ShardWriter::~ShardWriter() {
 void ShardWriter::commit() {
   writer_.close();
   OutputFile(partial(path_), OutputFile::Mode::kAppend).sync();
-  // The index first: it fits the records once they have their name, and is made anew if they never do.
+  // The index first: it fits the records once they have their name, and is made anew if they never
+  // do.
   if (indexed_) fs::rename(index_path(partial(path_)), index_path(path_));
   fs::rename(partial(path_), path_);
   committed_ = true;

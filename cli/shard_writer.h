@@ -11,7 +11,8 @@ namespace headway::cli {
 std::string shard_name(int64_t shard, int64_t shards, Compression compression);
 
 // A TFRecord file that appears whole and with its index, or not at all: whatever ends the program,
-// a file under its final name is complete. Without commit() the destructor removes what was written.
+// a file under its final name is complete. Without commit() the destructor removes what was
+// written.
 class ShardWriter {
  public:
   ShardWriter(std::string path, Compression compression);

@@ -29,7 +29,8 @@ double deviation_of(double count, double sum, double squares) {
 }  // namespace
 
 std::string show_bytes(std::string_view bytes) {
-  const ImageFormat format = format_of({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  const ImageFormat format =
+      format_of({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
   const std::string size = size_text(static_cast<double>(bytes.size()));
   if (format != ImageFormat::kUnknown) return fmt::format("{}, {}", name_of(format), size);
   if (!printable(bytes)) return "binary, " + size;
@@ -47,14 +48,30 @@ void FieldStatistics::add(const Tensor& value) {
     least_[i] = std::min(least_[i], shape[i]), most_[i] = std::max(most_[i], shape[i]);
   }
   switch (dtype_) {
-    case DType::kUInt8: add_numbers<uint8_t>(value); break;
-    case DType::kUInt16: add_numbers<uint16_t>(value); break;
-    case DType::kInt32: add_numbers<int32_t>(value); break;
-    case DType::kInt64: add_numbers<int64_t>(value); break;
-    case DType::kFloat32: add_numbers<float>(value); break;
-    case DType::kFloat64: add_numbers<double>(value); break;
-    case DType::kBool: add_numbers<bool>(value); break;
-    case DType::kString: add_text(value); break;
+    case DType::kUInt8:
+      add_numbers<uint8_t>(value);
+      break;
+    case DType::kUInt16:
+      add_numbers<uint16_t>(value);
+      break;
+    case DType::kInt32:
+      add_numbers<int32_t>(value);
+      break;
+    case DType::kInt64:
+      add_numbers<int64_t>(value);
+      break;
+    case DType::kFloat32:
+      add_numbers<float>(value);
+      break;
+    case DType::kFloat64:
+      add_numbers<double>(value);
+      break;
+    case DType::kBool:
+      add_numbers<bool>(value);
+      break;
+    case DType::kString:
+      add_text(value);
+      break;
   }
   ++elements_;
 }
@@ -86,7 +103,8 @@ std::string FieldStatistics::shape() const {
   std::string text;
   for (size_t i = 0; i < least_.size(); ++i) {
     if (i > 0) text += "x";
-    text += least_[i] == most_[i] ? std::to_string(least_[i]) : fmt::format("({}..{})", least_[i], most_[i]);
+    text += least_[i] == most_[i] ? std::to_string(least_[i])
+                                  : fmt::format("({}..{})", least_[i], most_[i]);
   }
   return text;
 }
@@ -102,16 +120,25 @@ std::string FieldStatistics::mean() const {
 }
 
 std::string FieldStatistics::deviation() const {
-  return dtype_ == DType::kString || count_ == 0 ? "" : fmt::format("{:.4g}", deviation_of(count_, sum_, squares_));
+  return dtype_ == DType::kString || count_ == 0
+             ? ""
+             : fmt::format("{:.4g}", deviation_of(count_, sum_, squares_));
 }
 
 nlohmann::json FieldStatistics::json() const {
-  nlohmann::json out = {{"name", name_}, {"dtype", type()}, {"shape", shape()}, {"shape_least", least_}, {"shape_most", most_}};
+  nlohmann::json out = {{"name", name_},
+                        {"dtype", type()},
+                        {"shape", shape()},
+                        {"shape_least", least_},
+                        {"shape_most", most_}};
   if (count_ == 0) return out;
   if (dtype_ == DType::kString) {
     out.update({{"example", first_text_}, {"bytes_least", shortest_}, {"bytes_most", longest_}});
   } else {
-    out.update({{"min", low_}, {"max", high_}, {"mean", sum_ / count_}, {"std", deviation_of(count_, sum_, squares_)}});
+    out.update({{"min", low_},
+                {"max", high_},
+                {"mean", sum_ / count_},
+                {"std", deviation_of(count_, sum_, squares_)}});
   }
   return out;
 }
@@ -119,7 +146,8 @@ nlohmann::json FieldStatistics::json() const {
 void ElementStatistics::add(const Element& element) {
   ++elements_;
   for (const Field& field : element.fields()) {
-    auto known = std::find_if(fields_.begin(), fields_.end(), [&](const auto& f) { return f.name() == field.name.str(); });
+    auto known = std::find_if(fields_.begin(), fields_.end(),
+                              [&](const auto& f) { return f.name() == field.name.str(); });
     if (known == fields_.end()) known = fields_.emplace(fields_.end(), field.name.str());
     known->add(field.value);
   }

@@ -17,9 +17,9 @@ class FieldStatistics {
 
   const std::string& name() const { return name_; }
   std::string type() const;
-  std::string shape() const;    // "240x320x3", or "240..480 x 320 x 3" where they differ
-  std::string values() const;   // "0 .. 255", or the first text
-  std::string mean() const;     // "" for text
+  std::string shape() const;   // "240x320x3", or "240..480 x 320 x 3" where they differ
+  std::string values() const;  // "0 .. 255", or the first text
+  std::string mean() const;    // "" for text
   std::string deviation() const;
   nlohmann::json json() const;
 

@@ -15,10 +15,11 @@ using Bytes = std::span<const uint8_t>;
 Tensor decode(Bytes bytes, const Origin& origin, const DecodeStep& step) {
   thread_local ImageScratch scratch;
   Tensor pixels;
-  ImageChain({step}).run_encoded(bytes, origin, Random(0, 0, 0, 0), scratch, [&](DType dtype, const Shape& shape) {
-    pixels = Tensor::empty(dtype, shape);
-    return pixels.data();
-  });
+  ImageChain({step}).run_encoded(bytes, origin, Random(0, 0, 0, 0), scratch,
+                                 [&](DType dtype, const Shape& shape) {
+                                   pixels = Tensor::empty(dtype, shape);
+                                   return pixels.data();
+                                 });
   return pixels;
 }
 
@@ -36,8 +37,8 @@ void read_size(Bytes bytes, const Origin& origin, EncodedImage& image) {
 }
 
 ImageView view_of(const Tensor& pixels) {
-  return packed(pixels.data(), pixels.dtype(), static_cast<int>(pixels.dim(0)), static_cast<int>(pixels.dim(1)),
-                static_cast<int>(pixels.dim(2)));
+  return packed(pixels.data(), pixels.dtype(), static_cast<int>(pixels.dim(0)),
+                static_cast<int>(pixels.dim(1)), static_cast<int>(pixels.dim(2)));
 }
 
 Extent extent_of(const ResizeSpec& spec, const ImageView& image) {
@@ -67,9 +68,10 @@ EncodedImage encoded(const Tensor& pixels, ImageFormat format, int quality) {
   const ImageView image = view_of(pixels);
   const std::vector<uint8_t> bytes =
       format == ImageFormat::kJpeg
-          ? encode_jpeg(image.row(0), image.height, image.width, image.channels, image.row_stride_bytes,
-                        {.quality = quality})
-          : encode_png(image.data, image.dtype, image.height, image.width, image.channels, image.row_stride_bytes);
+          ? encode_jpeg(image.row(0), image.height, image.width, image.channels,
+                        image.row_stride_bytes, {.quality = quality})
+          : encode_png(image.data, image.dtype, image.height, image.width, image.channels,
+                       image.row_stride_bytes);
   return {std::string(bytes.begin(), bytes.end()), format, image.height, image.width};
 }
 
@@ -88,12 +90,17 @@ EncodedImage transcode(std::string_view text, const Origin& origin, const Transc
   }
   Tensor pixels = decode(bytes, origin, {.channels = 0, .exif = true});
   const bool alpha = pixels.dim(2) == 2 || pixels.dim(2) == 4;
-  if (alpha && wanted == ImageFormat::kJpeg) pixels = decode(bytes, origin, {.channels = 3, .exif = true});
+  if (alpha && wanted == ImageFormat::kJpeg)
+    pixels = decode(bytes, origin, {.channels = 3, .exif = true});
   if (how.resize) pixels = resized(pixels, *how.resize);
   return encoded(pixels, wanted, how.quality);
 }
 
-std::string_view name_of(ImageFormat format) { return format == ImageFormat::kPng ? "PNG" : "JPEG"; }
-std::string_view extension_of(ImageFormat format) { return format == ImageFormat::kPng ? ".png" : ".jpg"; }
+std::string_view name_of(ImageFormat format) {
+  return format == ImageFormat::kPng ? "PNG" : "JPEG";
+}
+std::string_view extension_of(ImageFormat format) {
+  return format == ImageFormat::kPng ? ".png" : ".jpg";
+}
 
 }  // namespace headway::cli

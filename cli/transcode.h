@@ -12,10 +12,10 @@ namespace headway::cli {
 
 // How encoded images are rewritten. By default they are not: the bytes stay as they are.
 struct Transcoding {
-  std::optional<ResizeSpec> resize{};    // antialiased
-  std::optional<ImageFormat> format{};   // other than the image's own
-  int quality = 92;                      // of JPEG that is written anew
-  bool verify = true;                    // decode images that stay as they are, to see that they can be
+  std::optional<ResizeSpec> resize{};   // antialiased
+  std::optional<ImageFormat> format{};  // other than the image's own
+  int quality = 92;                     // of JPEG that is written anew
+  bool verify = true;  // decode images that stay as they are, to see that they can be
 };
 
 struct EncodedImage {

@@ -11,7 +11,8 @@ namespace headway::cli {
 
 void write_whole(const std::string& path, std::string_view bytes) {
   const std::filesystem::path place(path);
-  const std::string partial = (place.parent_path() / ("." + place.filename().string() + ".partial")).string();
+  const std::string partial =
+      (place.parent_path() / ("." + place.filename().string() + ".partial")).string();
   try {
     OutputFile file(partial);
     file.write(bytes);
@@ -20,7 +21,8 @@ void write_whole(const std::string& path, std::string_view bytes) {
     std::remove(partial.c_str());
     throw;
   }
-  if (std::rename(partial.c_str(), path.c_str()) != 0) throw_io_error(path, "cannot put in place", errno);
+  if (std::rename(partial.c_str(), path.c_str()) != 0)
+    throw_io_error(path, "cannot put in place", errno);
 }
 
 }  // namespace headway::cli

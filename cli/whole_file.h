@@ -5,9 +5,9 @@
 
 namespace headway::cli {
 
-// Writes a file, in a folder that exists, which appears whole or not at all. Unlike AtomicFile it does not wait
-// for the device, so that thousands of small files are quick: it outlasts a killed program, though
-// not a power cut.
+// Writes a file, in a folder that exists, which appears whole or not at all. Unlike AtomicFile it
+// does not wait for the device, so that thousands of small files are quick: it outlasts a killed
+// program, though not a power cut.
 void write_whole(const std::string& path, std::string_view bytes);
 
 }  // namespace headway::cli

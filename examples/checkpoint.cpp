@@ -38,8 +38,10 @@ int main() {
   Pipeline restored = numbers(3).start({.state = saved});
   size_t number = kEnded;
   bool same = true;
-  while (auto batch = restored.next()) same = same && number < expected.size() && batch->same(expected[number++]);
+  while (auto batch = restored.next())
+    same = same && number < expected.size() && batch->same(expected[number++]);
   same = same && number == expected.size();
-  std::printf("the other %zu batches are the same: %s\n", expected.size() - kEnded, same ? "yes" : "no");
+  std::printf("the other %zu batches are the same: %s\n", expected.size() - kEnded,
+              same ? "yes" : "no");
   return same && small ? 0 : 1;
 }

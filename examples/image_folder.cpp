@@ -26,7 +26,8 @@ void make_images(const std::string& folder) {
     const std::vector<uint8_t> pixels(3 * 48 * 64, static_cast<uint8_t>((light ? 150 : 20) + i));
     const std::vector<uint8_t> jpeg = encode_jpeg(pixels.data(), 48, 64, 3, 3 * 64);
     std::ofstream(place + "/" + std::to_string(i) + ".jpg", std::ios::binary)
-        .write(reinterpret_cast<const char*>(jpeg.data()), static_cast<std::streamsize>(jpeg.size()));
+        .write(reinterpret_cast<const char*>(jpeg.data()),
+               static_cast<std::streamsize>(jpeg.size()));
   }
 }
 

@@ -1,4 +1,5 @@
-// Writes tf.Examples to TFRecord files that TensorFlow can read, and reads them back shuffled. Prints:
+// Writes tf.Examples to TFRecord files that TensorFlow can read, and reads them back shuffled.
+// Prints:
 //
 //   1000 records, shuffled through their index
 //   first batch: x float32 32x4, y int64 32, word string 32
@@ -30,10 +31,10 @@ int main() {
   if (!mkdtemp(folder)) return 1;
   write_records(folder);
 
-  const Dataset records = tfrecord(std::string(folder) + "/*.tfrecord")
-                              .parse_example({fixed_len("x", DType::kFloat32, {4}),
-                                              fixed_len("y", DType::kInt64),
-                                              fixed_len("word", DType::kString)});
+  const Dataset records =
+      tfrecord(std::string(folder) + "/*.tfrecord")
+          .parse_example({fixed_len("x", DType::kFloat32, {4}), fixed_len("y", DType::kInt64),
+                          fixed_len("word", DType::kString)});
   const Dataset batches = records.shuffle().batch(32);
   std::printf("%ld records, shuffled through their index\n", long(records.cardinality()));
 
@@ -41,8 +42,9 @@ int main() {
   bool first = true;
   for (const Batch& batch : batches) {
     if (first) {
-      std::printf("first batch: x float32 %s, y int64 %s, word string %s\n", batch["x"].shape().str().c_str(),
-                  batch["y"].shape().str().c_str(), batch["word"].shape().str().c_str());
+      std::printf("first batch: x float32 %s, y int64 %s, word string %s\n",
+                  batch["x"].shape().str().c_str(), batch["y"].shape().str().c_str(),
+                  batch["word"].shape().str().c_str());
     }
     first = false;
     for (const int64_t y : batch["y"].values<int64_t>()) sum += y;

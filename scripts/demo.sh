@@ -14,7 +14,7 @@ step() {
 }
 rm -rf $demo
 step $headway make-data --out $demo/images --count "$count"
-step $headway inspect $demo/images --random-resized-crop 224x224 --random-flip --normalize --batch 64 \
+step $headway inspect $demo/images --shuffle --random-resized-crop 224x224 --random-flip --normalize --batch 64 \
   --sheet $demo/sheet.png
 step $headway convert $demo/images $demo/records --shards 4 --shuffle 1
 step $headway bench feed $demo/images --seconds 3
