@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
@@ -68,6 +69,9 @@ int main(int argc, char** argv) {
                          e.hint().empty() ? "replace it, or take it out of the dataset" : e.hint());
   } catch (const Error& e) {
     return cli::complain(cli::kFailed, e.problem(), e.hint());
+  } catch (const std::filesystem::filesystem_error& e) {
+    return cli::complain(cli::kFailed, e.path1().string() + ": " + e.code().message(),
+                         "check that the folder exists and that this user may write there");
   } catch (const std::exception& e) {
     return cli::complain(cli::kFailed, e.what(), "");
   }

@@ -45,6 +45,9 @@ class MakeData(VerbTest):
         self.shapes("data", 10, "--force")
         self.assertEqual(len(list(folder.rglob("*.jpg"))), 10)
 
+    def test_a_place_that_cannot_be_written_is_named(self):
+        self.assertIn("/proc/nowhere", self.fails("make-data", "--out", "/proc/nowhere", "--count", 1))
+
     def test_json_says_how_it_went(self):
         out = self.json("make-data", "--out", "data", "--count", 5, "--width", 32, "--height", 32)
         self.assertEqual((out["count"], out["width"]), (5, 32))
