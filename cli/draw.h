@@ -15,12 +15,11 @@ struct Drawing {
   int width = 320;
   int height = 240;
   uint64_t seed = 0;
-  float grain =
-      12;  // noise of the pixels, in grey levels; what makes JPEG files as large as photos
+  float grain = 12;  // noise of the pixels, in grey levels; without it JPEG files would be tiny
 };
 
 // Draws one of kFigures, in colours, place, size and angle that depend on (seed, number) alone,
-// over a cloudy background with clutter: easy for a small convolutional net, not for a linear one.
+// over a cloudy background with clutter. Meant for a small convolutional net; not yet tried on one.
 // `pixels` has room for height x width x 3 bytes. Safe from any thread.
 void draw_figure(const Drawing& drawing, size_t figure, int64_t number, uint8_t* pixels);
 
