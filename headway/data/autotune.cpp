@@ -37,15 +37,18 @@ SchedStat read_schedstat(int tid) {
 int wanted_threads(const WorkerTimes& times, double cpus, int most) {
   const double available = double(times.interval_ns) * times.workers;
   if (available <= 0 || times.busy_ns < kIdleShare * available) return times.workers;
-  const double on_cpu = double(times.cpu_ns + times.runnable_ns);
-  const double blocked = std::max(0.0, double(times.busy_ns) - on_cpu) / double(times.busy_ns);
-  const double cores_wanted = on_cpu / double(times.interval_ns);  // by the workers there are
-  if (blocked > kBlockedWorthIt && cores_wanted < 0.9 * cpus) {
-    const double grow = std::min(2.0, cpus / std::max(cores_wanted, 0.05 * cpus));
+  const double ready = double(times.cpu_ns + times.runnable_ns);  // running, or wanting to
+  const double blocked = std::max(0.0, double(times.busy_ns) - ready) / double(times.busy_ns);
+  const double used = double(times.cpu_ns) / double(times.interval_ns);  // cores
+  const double wanted = ready / double(times.interval_ns);
+  if (blocked > kBlockedWorthIt && used < 0.9 * cpus) {
+    const double grow = std::min(2.0, cpus / std::max(used, 0.05 * cpus));
     return std::clamp(int(std::ceil(times.workers * grow)), times.workers, most);
   }
-  if (cores_wanted > 1.2 * cpus && times.workers > 1) {
-    return std::max(1, int(std::ceil(times.workers * cpus / cores_wanted)));
+  // Only workers that do nothing but compute crowd each other out; cores that other programs take,
+  // or the short queue of those that mostly wait, are no reason to have fewer.
+  if (blocked < kBlockedWorthIt && used > 0.8 * cpus && wanted > 1.2 * cpus) {
+    return std::clamp(int(std::ceil(times.workers * cpus / wanted)), 1, times.workers);
   }
   return times.workers;
 }

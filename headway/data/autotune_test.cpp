@@ -26,6 +26,15 @@ TEST(Autotune, TakesWorkersAwayThatFightForCores) {
   EXPECT_EQ(wanted_threads(times(8, 0.25, 0.75), 2, 32), 2);
 }
 
+TEST(Autotune, DoesNotGiveUpWorkersBecauseAnotherProgramIsBusy) {
+  EXPECT_EQ(wanted_threads(times(2, 0.5, 0.5), 2, 32), 2);
+  EXPECT_EQ(wanted_threads(times(64, 0.005, 0.1), 2, 128), 128);
+}
+
+TEST(Autotune, KeepsWorkersThatMostlyWaitOnceTheCoresAreFull) {
+  EXPECT_EQ(wanted_threads(times(43, 0.046, 0.12), 2, 128), 43);
+}
+
 TEST(Autotune, DoesNothingForWorkersWithoutWork) {
   WorkerTimes idle = times(2, 0.05, 0);
   idle.busy_ns /= 10;
