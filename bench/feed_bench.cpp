@@ -62,13 +62,24 @@ Dataset dataset_for(const Settings& s, const std::vector<std::string>& paths) {
   const Options options{.threads = s.threads};
   switch (task_of(s.task)) {
     case Task::kT1:
-      return images.resize_shorter({.size = 256}).center_crop({.height = 224, .width = 224})
-          .normalize(kImageNet).layout(Layout::kCHW).batch(64).with_options(options);
+      return images.resize_shorter({.size = 256})
+          .center_crop({.height = 224, .width = 224})
+          .normalize(kImageNet)
+          .layout(Layout::kCHW)
+          .batch(64)
+          .with_options(options);
     case Task::kT2:
-      return images.random_resized_crop({.height = 224, .width = 224}).random_flip()
-          .normalize(kImageNet).layout(Layout::kCHW).batch(64).with_options(options);
+      return images.random_resized_crop({.height = 224, .width = 224})
+          .random_flip()
+          .normalize(kImageNet)
+          .layout(Layout::kCHW)
+          .batch(64)
+          .with_options(options);
     case Task::kT3:
-      return images.resize({.height = 64, .width = 64}).normalize({}).layout(Layout::kCHW).batch(16)
+      return images.resize({.height = 64, .width = 64})
+          .normalize({})
+          .layout(Layout::kCHW)
+          .batch(16)
           .with_options(options);
   }
   throw Error("no such task: " + s.task);
@@ -90,11 +101,12 @@ Round run_headway(const Settings& s, const Dataset& dataset) {
 }
 
 Round run_bare(const Settings& s, const std::vector<std::string>& paths) {
-  const LimitResult r = run_limit({.task = task_of(s.task),
-                                   .mode = s.mode == "fast" ? DecodeMode::kFast : DecodeMode::kExact,
-                                   .paths = paths,
-                                   .threads = s.threads,
-                                   .seconds = s.seconds});
+  const LimitResult r =
+      run_limit({.task = task_of(s.task),
+                 .mode = s.mode == "fast" ? DecodeMode::kFast : DecodeMode::kExact,
+                 .paths = paths,
+                 .threads = s.threads,
+                 .seconds = s.seconds});
   return {r.images_per_s, r.cpu_ms_per_image, r.first_batch_ms};
 }
 
@@ -103,7 +115,8 @@ nlohmann::json child(const std::string& command) {
   if (!pipe) return {{"error", "cannot start " + command}};
   std::string text;
   std::array<char, 4096> block;
-  while (const size_t n = std::fread(block.data(), 1, block.size(), pipe)) text.append(block.data(), n);
+  while (const size_t n = std::fread(block.data(), 1, block.size(), pipe))
+    text.append(block.data(), n);
   const int status = pclose(pipe);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded()) return {{"error", fmt::format("exit status {}", status)}};
@@ -118,8 +131,9 @@ nlohmann::json run_peers(const Settings& s) {
   for (const auto& [name, about] : list["installed"].items()) {
     const auto& tasks = about["tasks"];
     if (std::find(tasks.begin(), tasks.end(), s.task) == tasks.end()) continue;
-    peers[name] = child(fmt::format("{} --peer {} --task {} --images '{}' --threads {} --seconds {}",
-                                    script, name, s.task, s.images, s.threads, 3 * s.seconds));
+    peers[name] =
+        child(fmt::format("{} --peer {} --task {} --images '{}' --threads {} --seconds {}", script,
+                          name, s.task, s.images, s.threads, 3 * s.seconds));
   }
   return peers;
 }
@@ -157,18 +171,20 @@ int feed(const Settings& s) {
     fmt::print("{}\n", out.dump());
     return 0;
   }
-  fmt::print("{:<22}{:>12}{:>14}{:>16}{:>12}\n", "", "images/s", "CPU-ms/image", "first batch ms", "Headway is");
+  fmt::print("{:<22}{:>12}{:>14}{:>16}{:>12}\n", "", "images/s", "CPU-ms/image", "first batch ms",
+             "Headway is");
   const auto row = [&](const std::string& name, double r, double c, double f) {
     fmt::print("{:<22}{:>12.0f}{:>14.3f}{:>16.1f}{:>11.2f}x\n", name, r, c, f, median(rate) / r);
   };
   row("Headway " + s.mode, median(rate), median(cpu), median(first));
   row("bare limit", median(limit_rate), median(limit_cpu), median(limit_first));
-  fmt::print("share of the limit, median of {} rounds: {:.3f} by images/s, {:.3f} by CPU time\n", s.rounds,
-             median(rate_ratio), median(cpu_ratio));
+  fmt::print("share of the limit, median of {} rounds: {:.3f} by images/s, {:.3f} by CPU time\n",
+             s.rounds, median(rate_ratio), median(cpu_ratio));
   if (!s.peers) return 0;
   for (const auto& [name, p] : out["peers"].items()) {
     if (p.contains("images_per_s")) {
-      row(name + " " + p.value("version", ""), p["images_per_s"], p["cpu_ms_per_image"], p["first_batch_ms"]);
+      row(name + " " + p.value("version", ""), p["images_per_s"], p["cpu_ms_per_image"],
+          p["first_batch_ms"]);
     } else {
       fmt::print("{:<22}{}\n", name, p.dump());
     }
@@ -178,8 +194,8 @@ int feed(const Settings& s) {
 
 double scalars_ns(int threads) {
   constexpr int64_t kCount = 1'000'000;
-  const Dataset dataset = range(kCount).map([](int64_t x) { return x; }).batch(32)
-                              .with_options({.threads = threads});
+  const Dataset dataset =
+      range(kCount).map([](int64_t x) { return x; }).batch(32).with_options({.threads = threads});
   const int64_t start = now_ns();
   Pipeline run = dataset.start();
   int64_t seen = 0;
@@ -204,10 +220,14 @@ int scalars(const Settings& s) {
     return 0;
   }
   fmt::print("1,000,000 scalars through map and batch(32), ns each\n");
-  fmt::print("  Headway, {} worker{}            {:8.1f}\n", s.threads, s.threads == 1 ? " " : "s", median(worker));
+  fmt::print("  Headway, {} worker{}            {:8.1f}\n", s.threads, s.threads == 1 ? " " : "s",
+             median(worker));
   fmt::print("  Headway, inside next()        {:8.1f}\n", median(inside));
   for (const auto& [name, p] : out.value("peers", nlohmann::json::object()).items()) {
-    fmt::print("  {:<30}{}\n", name, p.contains("ns_per_element") ? fmt::format("{:8.1f}", p["ns_per_element"].get<double>()) : p.dump());
+    fmt::print("  {:<30}{}\n", name,
+               p.contains("ns_per_element")
+                   ? fmt::format("{:8.1f}", p["ns_per_element"].get<double>())
+                   : p.dump());
   }
   return 0;
 }
@@ -219,8 +239,10 @@ int main(int argc, char** argv) {
   using namespace headway::bench;
   CLI::App app("Feeds images through Headway and through the bare limit, in alternating rounds.");
   Settings s;
-  app.add_option("--task", s.task, "t1, t2, t3 or scalars")->check(CLI::IsMember({"t1", "t2", "t3", "scalars"}));
-  app.add_option("--mode", s.mode, "exact or fast decoding")->check(CLI::IsMember({"exact", "fast"}));
+  app.add_option("--task", s.task, "t1, t2, t3 or scalars")
+      ->check(CLI::IsMember({"t1", "t2", "t3", "scalars"}));
+  app.add_option("--mode", s.mode, "exact or fast decoding")
+      ->check(CLI::IsMember({"exact", "fast"}));
   app.add_option("--images", s.images, "folder of JPEGs (t1, t2) or PNGs (t3)");
   app.add_option("--threads", s.threads, "threads for everybody");
   app.add_option("--seconds", s.seconds, "length of one round");

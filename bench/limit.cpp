@@ -94,12 +94,14 @@ Output normalised(float* out) {
 }
 
 // Decodes what `g` needs of the source region at (x, y), through the resizer, into `output`.
-void decode_resize(Worker& w, DecodeMode mode, ResizeGeometry g, int x, int y, const Output& output) {
+void decode_resize(Worker& w, DecodeMode mode, ResizeGeometry g, int x, int y,
+                   const Output& output) {
   JpegOptions options{.channels = 3, .mode = mode};
   if (mode == DecodeMode::kFast) {
     // The pipeline's rule: at least twice the target's pixels must remain.
     int d = 1;
-    while (d < 8 && g.source_width >= 4 * d * g.width && g.source_height >= 4 * d * g.height) d *= 2;
+    while (d < 8 && g.source_width >= 4 * d * g.width && g.source_height >= 4 * d * g.height)
+      d *= 2;
     if (d > 1) {
       const float unit = 1.0f / float(d);
       const int left = x / d, top = y / d;
@@ -146,7 +148,8 @@ Rect draw_crop(Random& random, int width, int height) {
   return {(width - side) / 2, (height - side) / 2, side, side};
 }
 
-void make_t2(Worker& w, DecodeMode mode, std::span<const uint8_t> bytes, Random random, float* out) {
+void make_t2(Worker& w, DecodeMode mode, std::span<const uint8_t> bytes, Random random,
+             float* out) {
   const Origin nowhere;
   const JpegHeader header = w.jpeg.open(bytes, nowhere);
   const Rect crop = draw_crop(random, header.width, header.height);
@@ -211,7 +214,8 @@ class Race {
         const int64_t image = next_.fetch_add(1, std::memory_order_relaxed);
         if (finished(image)) break;
         make(worker, image);
-        if (done_.fetch_add(1) + 1 == batch_of(options_.task)) first_batch_ms_ = milliseconds_since(start_);
+        if (done_.fetch_add(1) + 1 == batch_of(options_.task))
+          first_batch_ms_ = milliseconds_since(start_);
       }
     } catch (...) {
       const std::lock_guard lock(mutex_);
@@ -225,10 +229,13 @@ class Race {
     float* out = memory_.data() + image % slots_ * slot_values_;
     const auto bytes = worker.read(options_.paths[size_t(image) % options_.paths.size()]);
     switch (options_.task) {
-      case Task::kT1: return make_t1(worker, options_.mode, bytes, out);
+      case Task::kT1:
+        return make_t1(worker, options_.mode, bytes, out);
       case Task::kT2:
-        return make_t2(worker, options_.mode, bytes, Random(options_.seed, 0, uint64_t(image), 0), out);
-      case Task::kT3: return make_t3(worker, bytes, out);
+        return make_t2(worker, options_.mode, bytes, Random(options_.seed, 0, uint64_t(image), 0),
+                       out);
+      case Task::kT3:
+        return make_t3(worker, bytes, out);
     }
   }
 

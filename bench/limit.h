@@ -19,8 +19,8 @@ struct LimitOptions {
   DecodeMode mode = DecodeMode::kExact;
   std::vector<std::string> paths;
   int threads = 2;
-  double seconds = 3;     // stop after this long,
-  int64_t passes = 0;     // or after so many passes over the files
+  double seconds = 3;  // stop after this long,
+  int64_t passes = 0;  // or after so many passes over the files
   uint64_t seed = 1;
 };
 
@@ -32,9 +32,9 @@ struct LimitResult {
   double seconds = 0;
 };
 
-// The bare loop that no pipeline can beat: every file opened and read into a reused buffer inside the
-// loop, one decoder and one scratch per thread, two batch buffers allocated once, images handed out
-// by an atomic counter. No queue, no order, no error policy: a bad file throws.
+// The bare loop that no pipeline can beat: every file opened and read into a reused buffer inside
+// the loop, one decoder and one scratch per thread, two batch buffers allocated once, images handed
+// out by an atomic counter. No queue, no order, no error policy: a bad file throws.
 LimitResult run_limit(const LimitOptions& options);
 
 // kT1: "t1" ...

@@ -1,6 +1,7 @@
 // Time of the pixel kernels per image, and how far fast decoding is from exact.
 //
-//   pixel_bench FOLDER      JPEG and PNG files; prints CPU time per image (fastest of the rounds, one
+//   pixel_bench FOLDER      JPEG and PNG files; prints CPU time per image (fastest of the rounds,
+//   one
 //                           thread) and, for JPEGs, PSNR of T1 and T2 in fast mode: min, 5%, median
 #include <fmt/format.h>
 #include <time.h>
@@ -40,7 +41,8 @@ struct Files {
 Files read_folder(const std::string& folder) {
   Files files;
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   for (const auto& path : paths) {
     std::ifstream in(path, std::ios::binary);
@@ -52,7 +54,8 @@ Files read_folder(const std::string& folder) {
   return files;
 }
 
-void measure(const char* name, const std::vector<Bytes>& files, const std::function<void(size_t)>& work) {
+void measure(const char* name, const std::vector<Bytes>& files,
+             const std::function<void(size_t)>& work) {
   double best = 1e18;
   for (int round = 0; round < kRounds; ++round) {
     const double start_us = thread_cpu_us();
@@ -65,14 +68,15 @@ void measure(const char* name, const std::vector<Bytes>& files, const std::funct
 std::vector<ImageStep> recipe(const std::string& task, DecodeMode mode) {
   const NormalizeStep normalize{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
   if (task == "t1") {
-    return {DecodeStep{.mode = mode}, ResizeShorterStep{.size = 256}, CenterCropStep{224, 224}, normalize,
-            LayoutStep{Layout::kCHW}};
-  }
-  if (task == "t2") {
-    return {DecodeStep{.mode = mode}, RandomResizedCropStep{.height = 224, .width = 224}, FlipStep{},
+    return {DecodeStep{.mode = mode}, ResizeShorterStep{.size = 256}, CenterCropStep{224, 224},
             normalize, LayoutStep{Layout::kCHW}};
   }
-  return {DecodeStep{}, ResizeStep{.height = 64, .width = 64}, NormalizeStep{}, LayoutStep{Layout::kCHW}};
+  if (task == "t2") {
+    return {DecodeStep{.mode = mode}, RandomResizedCropStep{.height = 224, .width = 224},
+            FlipStep{}, normalize, LayoutStep{Layout::kCHW}};
+  }
+  return {DecodeStep{}, ResizeStep{.height = 64, .width = 64}, NormalizeStep{},
+          LayoutStep{Layout::kCHW}};
 }
 
 // Over a ring of results as large as two batches, so that they do not stay in cache.
@@ -119,8 +123,10 @@ void time_resize(const std::vector<Bytes>& files) {
       if (antialias && (filter == Filter::kNearest || filter == Filter::kArea)) continue;
       const ImageChain chain({ResizeShorterStep{256, filter, antialias}, CenterCropStep{224, 224},
                               NormalizeStep{}, LayoutStep{Layout::kCHW}});
-      const std::string name = fmt::format("resize alone (T1's), {}{}", name_of(filter), antialias ? ", antialias" : "");
-      measure(name.c_str(), files, [&](size_t i) { chain.run_pixels(views[i], Random(0, 0, 0, 0), scratch, place); });
+      const std::string name =
+          fmt::format("resize alone (T1's), {}{}", name_of(filter), antialias ? ", antialias" : "");
+      measure(name.c_str(), files,
+              [&](size_t i) { chain.run_pixels(views[i], Random(0, 0, 0, 0), scratch, place); });
     }
   }
 }
@@ -130,10 +136,11 @@ void time_decode(const std::vector<Bytes>& files) {
   const Origin nowhere;
   measure("jpeg header", files, [&](size_t i) { decoder.read_header(files[i], nowhere); });
   for (DecodeMode mode : {DecodeMode::kExact, DecodeMode::kFast}) {
-    measure(mode == DecodeMode::kExact ? "jpeg decode, exact" : "jpeg decode, fast", files, [&](size_t i) {
-      decoder.open(files[i], nowhere);
-      decoder.decode({.channels = 3, .mode = mode}, [](const uint8_t*) {});
-    });
+    measure(mode == DecodeMode::kExact ? "jpeg decode, exact" : "jpeg decode, fast", files,
+            [&](size_t i) {
+              decoder.open(files[i], nowhere);
+              decoder.decode({.channels = 3, .mode = mode}, [](const uint8_t*) {});
+            });
   }
 }
 
@@ -148,7 +155,8 @@ bool print_psnr(const std::string& task, const std::vector<Bytes>& files) {
   const auto run = [&](DecodeMode mode, size_t i) {
     static ImageScratch scratch;
     auto steps = recipe(task, mode);
-    std::erase_if(steps, [](const ImageStep& s) { return std::holds_alternative<NormalizeStep>(s); });
+    std::erase_if(steps,
+                  [](const ImageStep& s) { return std::holds_alternative<NormalizeStep>(s); });
     std::vector<float> values;
     const auto place = [&](DType, const Shape& s) -> void* {
       values.resize(size_t(s.count()));
@@ -164,8 +172,9 @@ bool print_psnr(const std::string& task, const std::vector<Bytes>& files) {
   }
   std::sort(all.begin(), all.end());
   const auto equal = std::count(all.begin(), all.end(), 99.0);
-  fmt::print("  {} fast against exact, dB: min {:.1f}, 5% {:.1f}, median {:.1f}; {} of {} identical\n", task,
-             all[0], all[all.size() / 20], all[all.size() / 2], equal, all.size());
+  fmt::print(
+      "  {} fast against exact, dB: min {:.1f}, 5% {:.1f}, median {:.1f}; {} of {} identical\n",
+      task, all[0], all[all.size() / 20], all[all.size() / 2], equal, all.size());
   return all[0] >= kWorstAllowed;
 }
 

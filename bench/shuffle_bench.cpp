@@ -23,8 +23,13 @@ using namespace headway;
 namespace {
 
 Dataset photos(const Dataset& source, int threads) {
-  return source.decode_image().resize_shorter({.size = 256}).center_crop({.height = 224, .width = 224})
-      .normalize(kImageNet).layout(Layout::kCHW).batch(64).with_options({.threads = threads});
+  return source.decode_image()
+      .resize_shorter({.size = 256})
+      .center_crop({.height = 224, .width = 224})
+      .normalize(kImageNet)
+      .layout(Layout::kCHW)
+      .batch(64)
+      .with_options({.threads = threads});
 }
 
 double first_batch_ms(const Dataset& dataset, int epoch) {
@@ -72,16 +77,19 @@ int main(int argc, char** argv) {
   writer.close();
 
   const Dataset listed = files(images + "/**/*.{jpg,jpeg,JPG,JPEG}");
-  const Dataset records = tfrecord(folder.path("images.tfrecord")).parse_example({fixed_len("image", DType::kString)});
-  nlohmann::json out = {{"files_ms", median_first_ms(photos(listed, threads))},
-                        {"files_shuffled_ms", median_first_ms(photos(listed.shuffle(), threads))},
-                        {"tfrecord_ms", median_first_ms(photos(records, threads))},
-                        {"tfrecord_shuffled_ms", median_first_ms(photos(records.shuffle(), threads))}};
+  const Dataset records =
+      tfrecord(folder.path("images.tfrecord")).parse_example({fixed_len("image", DType::kString)});
+  nlohmann::json out = {
+      {"files_ms", median_first_ms(photos(listed, threads))},
+      {"files_shuffled_ms", median_first_ms(photos(listed.shuffle(), threads))},
+      {"tfrecord_ms", median_first_ms(photos(records, threads))},
+      {"tfrecord_shuffled_ms", median_first_ms(photos(records.shuffle(), threads))}};
 
   const int64_t before = resident_bytes(), start = now_ns();
   auto many = std::make_shared<PathList>();
   for (int64_t i = 0; i < count; ++i) {
-    const size_t k = size_t(i) * paths.size() / size_t(count);  // folder after folder, as a listing is
+    const size_t k =
+        size_t(i) * paths.size() / size_t(count);  // folder after folder, as a listing is
     many->append(paths.folder(k), paths.name(k));
   }
   const double listing_s = double(now_ns() - start) * 1e-9;
@@ -95,11 +103,14 @@ int main(int argc, char** argv) {
     fmt::print("{}\n", out.dump());
     return 0;
   }
-  fmt::print("first batch of 64, ms\n  files               {:8.1f}\n  files shuffled      {:8.1f}\n"
-             "  TFRecord            {:8.1f}\n  TFRecord shuffled   {:8.1f}\n",
-             out["files_ms"].get<double>(), out["files_shuffled_ms"].get<double>(),
-             out["tfrecord_ms"].get<double>(), out["tfrecord_shuffled_ms"].get<double>());
-  fmt::print("{} files: list built in {:.2f} s, {} MB; first shuffled batch {:.1f} ms; process grew by {} MB\n",
-             count, listing_s, many->memory_bytes() >> 20, out["many"]["first_batch_ms"].get<double>(),
-             (resident_bytes() - before) >> 20);
+  fmt::print(
+      "first batch of 64, ms\n  files               {:8.1f}\n  files shuffled      {:8.1f}\n"
+      "  TFRecord            {:8.1f}\n  TFRecord shuffled   {:8.1f}\n",
+      out["files_ms"].get<double>(), out["files_shuffled_ms"].get<double>(),
+      out["tfrecord_ms"].get<double>(), out["tfrecord_shuffled_ms"].get<double>());
+  fmt::print(
+      "{} files: list built in {:.2f} s, {} MB; first shuffled batch {:.1f} ms; process grew by {} "
+      "MB\n",
+      count, listing_s, many->memory_bytes() >> 20, out["many"]["first_batch_ms"].get<double>(),
+      (resident_bytes() - before) >> 20);
 }

@@ -66,18 +66,26 @@ int main(int argc, char** argv) {
   std::vector<Workload> workloads{
       {"map that computes", range(1000).repeat().map(burn).batch(32), {1, 2, 4}},
       {"map that waits 5 ms", range(1000).repeat().map(wait_5ms).batch(32), {2, 8, 32, 128}},
-      {"half and half", range(1000).repeat().map(burn).map(wait_5ms).batch(32), {2, 8, 32, 64, 128}},
+      {"half and half",
+       range(1000).repeat().map(burn).map(wait_5ms).batch(32),
+       {2, 8, 32, 64, 128}},
   };
   if (!images.empty()) {
-    workloads.push_back({"decoding", files(images + "/**/*.{jpg,jpeg,JPG,JPEG}").repeat().decode_image()
-                                         .resize({.height = 224, .width = 224}).batch(32), {1, 2, 4}});
+    workloads.push_back({"decoding",
+                         files(images + "/**/*.{jpg,jpeg,JPG,JPEG}")
+                             .repeat()
+                             .decode_image()
+                             .resize({.height = 224, .width = 224})
+                             .batch(32),
+                         {1, 2, 4}});
   }
   nlohmann::json out = nlohmann::json::object();
   for (const Workload& w : workloads) {
     std::map<int, std::vector<double>> hand;
     std::vector<double> automatic;
     for (int i = 0; i < rounds; ++i) {
-      for (int threads : w.by_hand) hand[threads].push_back(rate(w.dataset.with_options({.threads = threads}), 0.5));
+      for (int threads : w.by_hand)
+        hand[threads].push_back(rate(w.dataset.with_options({.threads = threads}), 0.5));
       automatic.push_back(rate(w.dataset, kSettleS));
     }
     std::pair<int, double> best{0, 0};
@@ -85,11 +93,15 @@ int main(int argc, char** argv) {
       if (median(rates) > best.second) best = {threads, median(rates)};
     }
     const double ratio = median(automatic) / best.second;
-    out[w.name] = {{"best_threads", best.first}, {"best_batches_per_s", best.second},
-                   {"auto_batches_per_s", median(automatic)}, {"share_of_best", ratio}};
+    out[w.name] = {{"best_threads", best.first},
+                   {"best_batches_per_s", best.second},
+                   {"auto_batches_per_s", median(automatic)},
+                   {"share_of_best", ratio}};
     if (!json) {
-      fmt::print("{:<22} best by hand {:>4} threads {:>9.1f} batches/s   automatic {:>9.1f}   {:.3f} of it\n",
-                 w.name, best.first, best.second, median(automatic), ratio);
+      fmt::print(
+          "{:<22} best by hand {:>4} threads {:>9.1f} batches/s   automatic {:>9.1f}   {:.3f} of "
+          "it\n",
+          w.name, best.first, best.second, median(automatic), ratio);
     }
   }
   if (json) fmt::print("{}\n", out.dump());

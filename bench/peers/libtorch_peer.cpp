@@ -3,11 +3,10 @@
 #include <torch/torch.h>
 #include <torch/version.h>
 
-#include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
-
 #include <cmath>
 #include <iostream>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
 #include <random>
 
 #include "measure.h"
@@ -28,7 +27,8 @@ cv::Rect centre(const cv::Mat& image) {
 }
 
 cv::Rect random_area(const cv::Mat& image, std::mt19937& random) {
-  std::uniform_real_distribution<float> share(0.08f, 1.f), log_aspect(std::log(.75f), std::log(4 / 3.f));
+  std::uniform_real_distribution<float> share(0.08f, 1.f),
+      log_aspect(std::log(.75f), std::log(4 / 3.f));
   const float area = image.rows * image.cols * share(random);
   const float aspect = std::exp(log_aspect(random));
   const int width = std::clamp<int>(std::sqrt(area * aspect), 1, image.cols);
@@ -70,15 +70,18 @@ void prepare(const std::string& task, const std::string& path, std::mt19937& ran
 
 class Images : public torch::data::datasets::BatchDataset<Images, torch::Tensor> {
  public:
-  Images(std::string task, std::vector<std::string> files) : task_(std::move(task)), files_(std::move(files)) {}
+  Images(std::string task, std::vector<std::string> files)
+      : task_(std::move(task)), files_(std::move(files)) {}
 
   torch::Tensor get_batch(c10::ArrayRef<size_t> indices) override {
     thread_local std::mt19937 random(std::random_device{}());
     const int64_t n = indices.size();
-    torch::Tensor batch = task_ == "t3" ? torch::empty({n, 64, 64, 3}) : torch::empty({n, 3, 224, 224});
+    torch::Tensor batch =
+        task_ == "t3" ? torch::empty({n, 64, 64, 3}) : torch::empty({n, 3, 224, 224});
     const int64_t stride = batch.numel() / n;
     for (int64_t i = 0; i < n; ++i) {
-      prepare(task_, files_[indices[i] % files_.size()], random, batch.data_ptr<float>() + i * stride);
+      prepare(task_, files_[indices[i] % files_.size()], random,
+              batch.data_ptr<float>() + i * stride);
     }
     return batch;
   }
@@ -99,9 +102,12 @@ class Scalars : public torch::data::datasets::Dataset<Scalars, torch::data::Tens
 };
 
 peers::Batches open_images(const peers::Arguments& arguments) {
-  auto loader = std::shared_ptr(torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(
-      Images(arguments.task, peers::list_images(arguments.images)),
-      DataLoaderOptions().batch_size(peers::batch_of(arguments.task)).workers(arguments.threads)));
+  auto loader =
+      std::shared_ptr(torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(
+          Images(arguments.task, peers::list_images(arguments.images)),
+          DataLoaderOptions()
+              .batch_size(peers::batch_of(arguments.task))
+              .workers(arguments.threads)));
   auto at = std::make_shared<decltype(loader->begin())>(loader->begin());
   auto taken = std::make_shared<bool>(false);
   return [loader, at, taken] {
@@ -126,11 +132,13 @@ void run(const peers::Arguments& arguments) {
   if (arguments.version) {
     std::cout << TORCH_VERSION << std::endl;
   } else if (arguments.task == "scalars") {
-    peers::measure_scalars("libtorch", TORCH_VERSION, {
-        {"no workers", [] { return scalar_epoch(0); }},
-        {std::to_string(arguments.threads) + " workers", [&] { return scalar_epoch(arguments.threads); }}});
+    peers::measure_scalars("libtorch", TORCH_VERSION,
+                           {{"no workers", [] { return scalar_epoch(0); }},
+                            {std::to_string(arguments.threads) + " workers",
+                             [&] { return scalar_epoch(arguments.threads); }}});
   } else {
-    peers::measure_images("libtorch", TORCH_VERSION, arguments, [&] { return open_images(arguments); });
+    peers::measure_images("libtorch", TORCH_VERSION, arguments,
+                          [&] { return open_images(arguments); });
   }
 }
 

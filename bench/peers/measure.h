@@ -93,10 +93,11 @@ inline void measure_images(const char* name, const char* version, const Argument
   int64_t count = 0;
   for (; now() < start + arguments.seconds; count += batch_of(arguments.task)) next();
   const double wall = now() - start;
-  std::printf("{\"name\": \"%s\", \"version\": \"%s\", \"task\": \"%s\", \"images_per_s\": %.1f, "
-              "\"cpu_ms_per_image\": %.4f, \"first_batch_ms\": %.1f}\n",
-              name, version, arguments.task.c_str(), count / wall,
-              (cpu_seconds() - cpu) * 1e3 / count, first_batch_ms);
+  std::printf(
+      "{\"name\": \"%s\", \"version\": \"%s\", \"task\": \"%s\", \"images_per_s\": %.1f, "
+      "\"cpu_ms_per_image\": %.4f, \"first_batch_ms\": %.1f}\n",
+      name, version, arguments.task.c_str(), count / wall, (cpu_seconds() - cpu) * 1e3 / count,
+      first_batch_ms);
 }
 
 struct ScalarVariant {
@@ -112,13 +113,16 @@ inline void measure_scalars(const char* name, const char* version,
   for (int round = 0; round < 2; ++round) {
     for (const ScalarVariant& variant : variants) {
       const double start = now();
-      if (variant.epoch() != kScalars / kScalarsBatch) throw std::runtime_error("batches are missing");
+      if (variant.epoch() != kScalars / kScalarsBatch)
+        throw std::runtime_error("batches are missing");
       const double ns = (now() - start) * 1e9 / kScalars;
       if (ns < best) best = ns, chosen = variant.name;
     }
   }
-  std::printf("{\"name\": \"%s\", \"version\": \"%s\", \"task\": \"scalars\", \"ns_per_element\": %.1f, "
-              "\"variant\": \"%s\"}\n", name, version, best, chosen.c_str());
+  std::printf(
+      "{\"name\": \"%s\", \"version\": \"%s\", \"task\": \"scalars\", \"ns_per_element\": %.1f, "
+      "\"variant\": \"%s\"}\n",
+      name, version, best, chosen.c_str());
 }
 
 }  // namespace peers

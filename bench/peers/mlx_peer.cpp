@@ -77,9 +77,10 @@ int64_t scalar_epoch(const std::vector<Sample>& samples, int threads) {
 void scalars(int threads) {
   std::vector<Sample> samples(peers::kScalars);
   for (int64_t i = 0; i < peers::kScalars; ++i) samples[i] = {{"x", std::make_shared<Array>(i)}};
-  peers::measure_scalars("mlx-data-cpp", MLX_DATA_VERSION, {
-      {"no threads", [&] { return scalar_epoch(samples, 0); }},
-      {std::to_string(threads) + " threads", [&] { return scalar_epoch(samples, threads); }}});
+  peers::measure_scalars(
+      "mlx-data-cpp", MLX_DATA_VERSION,
+      {{"no threads", [&] { return scalar_epoch(samples, 0); }},
+       {std::to_string(threads) + " threads", [&] { return scalar_epoch(samples, threads); }}});
 }
 
 void run(const peers::Arguments& arguments) {

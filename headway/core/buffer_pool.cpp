@@ -25,9 +25,8 @@ Tensor BufferPool::tensor(DType dtype, const Shape& shape) {
   if (wanted < kWorthPooling || dtype == DType::kString) return Tensor::empty(dtype, shape);
   const size_t size_bytes = rounded(wanted);
   void* data = take(size_bytes);
-  Storage* storage = Storage::adopt(data, size_bytes, [pool = shared_from_this()](void* p, size_t n) {
-    pool->give_back(p, n);
-  });
+  Storage* storage = Storage::adopt(
+      data, size_bytes, [pool = shared_from_this()](void* p, size_t n) { pool->give_back(p, n); });
   Tensor tensor = Tensor::view(dtype, shape, data, storage);
   storage->drop();
   return tensor;
@@ -46,7 +45,8 @@ void* BufferPool::take(size_t size_bytes) {
   }
   void* data = std::aligned_alloc(size_bytes >= kHugePage ? kHugePage : 4096, size_bytes);
   if (!data) throw std::bad_alloc();
-  if (size_bytes >= kHugePage) madvise(data, size_bytes, MADV_HUGEPAGE);  // fewer faults; advice only
+  if (size_bytes >= kHugePage)
+    madvise(data, size_bytes, MADV_HUGEPAGE);  // fewer faults; advice only
   return data;
 }
 

@@ -14,14 +14,16 @@ namespace headway {
 // owner is gone. Thread-safe.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
-  static std::shared_ptr<BufferPool> create() { return std::shared_ptr<BufferPool>(new BufferPool); }
+  static std::shared_ptr<BufferPool> create() {
+    return std::shared_ptr<BufferPool>(new BufferPool);
+  }
   ~BufferPool();
 
   Tensor tensor(DType dtype, const Shape& shape);
 
-  size_t bytes_in_use() const;   // handed out and not yet returned
-  size_t bytes_idle() const;     // waiting to be used again
-  void trim();                   // frees what is idle
+  size_t bytes_in_use() const;  // handed out and not yet returned
+  size_t bytes_idle() const;    // waiting to be used again
+  void trim();                  // frees what is idle
 
  private:
   struct Idle {

@@ -13,8 +13,9 @@ namespace {
 [[noreturn]] void missing(const Element& element, const Name& name) {
   std::vector<std::string> names;
   for (const Field& f : element.fields()) names.push_back(f.name.str());
-  throw Error(fmt::format("no field '{}' in an element with [{}]", name.str(), fmt::join(names, ", ")),
-              "use one of the fields there are, or add it in a map before");
+  throw Error(
+      fmt::format("no field '{}' in an element with [{}]", name.str(), fmt::join(names, ", ")),
+      "use one of the fields there are, or add it in a map before");
 }
 
 }  // namespace
@@ -82,15 +83,15 @@ int64_t Element::size_bytes() const {
 
 std::string Element::str() const {
   std::vector<std::string> parts;
-  for (const Field& f : fields_) parts.push_back(fmt::format("{}: {}", f.name.str(), f.value.str()));
+  for (const Field& f : fields_)
+    parts.push_back(fmt::format("{}: {}", f.name.str(), f.value.str()));
   return fmt::format("{{{}}}", fmt::join(parts, ", "));
 }
 
 bool Element::same(const Element& other) const {
-  return std::equal(fields_.begin(), fields_.end(), other.fields_.begin(), other.fields_.end(),
-                    [](const Field& a, const Field& b) {
-                      return a.name == b.name && a.value.same(b.value);
-                    });
+  return std::equal(
+      fields_.begin(), fields_.end(), other.fields_.begin(), other.fields_.end(),
+      [](const Field& a, const Field& b) { return a.name == b.name && a.value.same(b.value); });
 }
 
 }  // namespace headway

@@ -69,7 +69,8 @@ class Element {
   std::vector<Field>& fields() { return fields_; }
   const std::vector<Field>& fields() const { return fields_; }
 
-  // The file (and byte) this came from, for messages. Shared, so that records of one file cost nothing.
+  // The file (and byte) this came from, for messages. Shared, so that records of one file cost
+  // nothing.
   void set_origin(std::shared_ptr<const std::string> file, int64_t offset = -1) {
     file_ = std::move(file), offset_ = offset;
   }

@@ -10,7 +10,8 @@ namespace headway {
 // Lets threads sleep until something has happened, without a lock around what they look at.
 //
 //   const uint64_t seen = events.ticket();
-//   if (!look_for_work()) events.wait(seen, limit_ns);   // returns at once if something happened since
+//   if (!look_for_work()) events.wait(seen, limit_ns);   // returns at once if something happened
+//   since
 //
 // Notifying costs one atomic addition when nobody sleeps.
 class EventCount {

@@ -8,10 +8,10 @@ namespace headway {
 // What this process may really use: the machine, cut by CPU affinity and by every cgroup (v1 or v2)
 // that holds the process.
 struct Limits {
-  double cpus = 1;            // cores' worth of CPU time; a quota may make it fractional
-  int64_t memory_bytes = 0;   // what may still be taken: the least of the machine's available memory
-                              // and what the cgroup leaves
-  std::string cpu_source;     // "2 cores", "cgroup quota 1.5 of 8 cores"
+  double cpus = 1;           // cores' worth of CPU time; a quota may make it fractional
+  int64_t memory_bytes = 0;  // what may still be taken: the least of the machine's available memory
+                             // and what the cgroup leaves
+  std::string cpu_source;    // "2 cores", "cgroup quota 1.5 of 8 cores"
 };
 
 // `root` stands for "/" and lets tests bring their own /proc and /sys.

@@ -44,7 +44,8 @@ void Permutation::extend(int64_t position) {
     swapped_[i] = at_j ^ static_cast<uint32_t>(i);
     if (i != j) swapped_[j] = at_i ^ static_cast<uint32_t>(j);
   }
-  if (end > settled_.load(std::memory_order_relaxed)) settled_.store(end, std::memory_order_release);
+  if (end > settled_.load(std::memory_order_relaxed))
+    settled_.store(end, std::memory_order_release);
 }
 
 // A Feistel network permutes [0, 4^half_bits_); walking its cycles until the value is below n

@@ -35,7 +35,7 @@ class Shape {
   int64_t& operator[](int axis) { return dims_[axis]; }
   const int64_t* begin() const { return dims_.data(); }
   const int64_t* end() const { return dims_.data() + rank_; }
-  int64_t count() const;       // product of the dimensions; 1 for a scalar
+  int64_t count() const;              // product of the dimensions; 1 for a scalar
   Shape with_outer(int64_t n) const;  // (n, dims...)
   Shape without_outer() const;        // REQUIRES: rank() > 0
   std::string str() const;            // "3x224x224", "scalar"
@@ -110,7 +110,8 @@ class Tensor {
     return vector(std::span<const T>(values.begin(), values.size()));
   }
 
-  // A view of `data` kept alive by `owner` (retained here; may be null for memory that outlives us).
+  // A view of `data` kept alive by `owner` (retained here; may be null for memory that outlives
+  // us).
   static Tensor view(DType dtype, const Shape& shape, void* data, Storage* owner);
   // A scalar string whose bytes `owner` keeps alive.
   static Tensor string_view_of(std::string_view bytes, Storage* owner);

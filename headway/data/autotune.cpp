@@ -54,7 +54,10 @@ int wanted_threads(const WorkerTimes& times, double cpus, int most) {
 }
 
 Autotune::Autotune(WorkerPool& pool, Limits limits, std::optional<int> fixed_threads)
-    : pool_(pool), limits_(std::move(limits)), fixed_(fixed_threads.has_value()), started_ns_(now_ns()) {
+    : pool_(pool),
+      limits_(std::move(limits)),
+      fixed_(fixed_threads.has_value()),
+      started_ns_(now_ns()) {
   const int whole = std::max(1, static_cast<int>(limits_.cpus));  // a quota is never passed
   first_ = fixed_threads.value_or(whole);
   most_ = std::max(kMost, whole);
@@ -93,13 +96,16 @@ void Autotune::tick() {
   const int wanted = wanted_threads(times, limits_.cpus, most_);
   const int have = times.workers;
   // A single odd interval decides nothing; shrinking needs a longer memory than growing.
-  agreeing_ = wanted == have ? 0 : wanted > have ? std::max(agreeing_, 0) + 1 : std::min(agreeing_, 0) - 1;
+  agreeing_ = wanted == have  ? 0
+              : wanted > have ? std::max(agreeing_, 0) + 1
+                              : std::min(agreeing_, 0) - 1;
   if (agreeing_ < 2 && agreeing_ > -5) return;
   agreeing_ = 0;
   const double busy = double(times.busy_ns), interval = double(times.interval_ns);
-  decide(fmt::format("{} -> {} threads: {} used {:.1f} of {:.2g} cores and were blocked {:.0f}% of the time",
-                     have, wanted, have, double(times.cpu_ns) / interval, limits_.cpus,
-                     100 * std::max(0.0, busy - double(times.cpu_ns + times.runnable_ns)) / busy));
+  decide(fmt::format(
+      "{} -> {} threads: {} used {:.1f} of {:.2g} cores and were blocked {:.0f}% of the time", have,
+      wanted, have, double(times.cpu_ns) / interval, limits_.cpus,
+      100 * std::max(0.0, busy - double(times.cpu_ns + times.runnable_ns)) / busy));
   pool_.set_threads(wanted);
 }
 

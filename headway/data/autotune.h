@@ -12,16 +12,16 @@ namespace headway {
 
 // What the workers did during one interval, in nanoseconds summed over them.
 struct WorkerTimes {
-  int64_t interval_ns = 0;   // wall time
-  int64_t busy_ns = 0;       // inside stages, wall time
-  int64_t cpu_ns = 0;        // on a core
-  int64_t runnable_ns = 0;   // ready to run, waiting for a core
+  int64_t interval_ns = 0;  // wall time
+  int64_t busy_ns = 0;      // inside stages, wall time
+  int64_t cpu_ns = 0;       // on a core
+  int64_t runnable_ns = 0;  // ready to run, waiting for a core
   int workers = 0;
 };
 
 // How many workers there should be next, given what `times` shows: pure arithmetic, so that it can
-// be tested with numbers. Busy workers that neither run nor wait for a core are blocked (on a disk, a
-// network, a lock): more of them cost no CPU. Workers that fight for cores should be fewer.
+// be tested with numbers. Busy workers that neither run nor wait for a core are blocked (on a disk,
+// a network, a lock): more of them cost no CPU. Workers that fight for cores should be fewer.
 int wanted_threads(const WorkerTimes& times, double cpus, int most);
 
 // Chooses the number of workers while the pipeline runs, and remembers why.

@@ -10,10 +10,13 @@ constexpr int64_t kInterval = 100'000'000;
 // `workers` busy all the time, each on a core, waiting for one, or blocked for these shares of it.
 WorkerTimes times(int workers, double on_core, double waiting_for_core) {
   const double all = double(kInterval) * workers;
-  return {kInterval, int64_t(all), int64_t(all * on_core), int64_t(all * waiting_for_core), workers};
+  return {kInterval, int64_t(all), int64_t(all * on_core), int64_t(all * waiting_for_core),
+          workers};
 }
 
-TEST(Autotune, LeavesCpuBoundWorkersAlone) { EXPECT_EQ(wanted_threads(times(2, 0.98, 0.01), 2, 32), 2); }
+TEST(Autotune, LeavesCpuBoundWorkersAlone) {
+  EXPECT_EQ(wanted_threads(times(2, 0.98, 0.01), 2, 32), 2);
+}
 
 TEST(Autotune, AddsWorkersWhenTheyAreBlocked) {
   EXPECT_EQ(wanted_threads(times(2, 0.1, 0), 2, 32), 4);
@@ -43,10 +46,16 @@ TEST(Autotune, DoesNothingForWorkersWithoutWork) {
 
 TEST(Autotune, StartsWithinAQuota) {
   WorkerPool pool;
-  EXPECT_EQ(Autotune(pool, {.cpus = 1.5, .memory_bytes = 0, .cpu_source = "quota"}, {}).first_choice(), 1);
-  EXPECT_EQ(Autotune(pool, {.cpus = 0.2, .memory_bytes = 0, .cpu_source = "quota"}, {}).first_choice(), 1);
-  EXPECT_EQ(Autotune(pool, {.cpus = 8, .memory_bytes = 0, .cpu_source = "cores"}, {}).first_choice(), 8);
-  EXPECT_EQ(Autotune(pool, {.cpus = 8, .memory_bytes = 0, .cpu_source = "cores"}, 3).first_choice(), 3);
+  EXPECT_EQ(
+      Autotune(pool, {.cpus = 1.5, .memory_bytes = 0, .cpu_source = "quota"}, {}).first_choice(),
+      1);
+  EXPECT_EQ(
+      Autotune(pool, {.cpus = 0.2, .memory_bytes = 0, .cpu_source = "quota"}, {}).first_choice(),
+      1);
+  EXPECT_EQ(
+      Autotune(pool, {.cpus = 8, .memory_bytes = 0, .cpu_source = "cores"}, {}).first_choice(), 8);
+  EXPECT_EQ(Autotune(pool, {.cpus = 8, .memory_bytes = 0, .cpu_source = "cores"}, 3).first_choice(),
+            3);
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ class BatchBuilder {
   struct Column {
     Name name;
     DType dtype;
-    Shape shape;       // of one row
+    Shape shape;  // of one row
     int64_t row_bytes;
-    Tensor values;     // rows x shape; not for strings
+    Tensor values;  // rows x shape; not for strings
     char* base = nullptr;
     std::vector<Tensor> strings;  // one a row, until finish() packs them
   };

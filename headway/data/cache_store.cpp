@@ -93,7 +93,8 @@ class FileCache : public CacheStore {
     std::string payload(place.length, '\0');
     read(place.offset, payload.data(), payload.size());
     if (crc32c(payload) != place.crc) {
-      throw SampleError({path_, static_cast<int64_t>(place.offset)}, "a cached element is damaged (CRC)",
+      throw SampleError({path_, static_cast<int64_t>(place.offset)},
+                        "a cached element is damaged (CRC)",
                         "delete the cache file; it will be made again");
     }
     return decode_element(payload);
@@ -152,14 +153,15 @@ class FileCache : public CacheStore {
   void write(std::string_view bytes) REQUIRES(mu_) {
     size_t done = 0;
     while (done < bytes.size()) {
-      const ssize_t n = ::pwrite(fd_, bytes.data() + done, bytes.size() - done,
-                                 static_cast<off_t>(end_ + done));
+      const ssize_t n =
+          ::pwrite(fd_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(end_ + done));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) {
         const int error = errno;
         if (::ftruncate(fd_, static_cast<off_t>(end_)) != 0) errno = error;
         errno = error;
-        fail("write", "free some disk space, or cache elsewhere; what is cached so far stays valid");
+        fail("write",
+             "free some disk space, or cache elsewhere; what is cached so far stays valid");
       }
       done += n;
     }
@@ -198,8 +200,8 @@ class FileCache : public CacheStore {
     std::string stored(std::min<uint64_t>(stored_length, size), '\0');
     stored.resize(read_some(sizeof start, stored.data(), stored.size()));
     if (stored != description) {
-      throw Error(fmt::format("cache: {} was made by another pipeline\n  there: {}\n  here:  {}", path_,
-                              stored, description),
+      throw Error(fmt::format("cache: {} was made by another pipeline\n  there: {}\n  here:  {}",
+                              path_, stored, description),
                   "delete the file, or name another one");
     }
     end_ = header.size();
@@ -210,7 +212,9 @@ class FileCache : public CacheStore {
     EntryHeader header;
     while (read_some(end_, reinterpret_cast<char*>(&header), sizeof header) == sizeof header) {
       const uint64_t payload = end_ + sizeof header;
-      if (header.header_crc != header.own_crc() || payload + header.length > static_cast<uint64_t>(size)) break;
+      if (header.header_crc != header.own_crc() ||
+          payload + header.length > static_cast<uint64_t>(size))
+        break;
       if (header.number == kCompleteMark && header.length == sizeof(int64_t)) {
         int64_t count = 0;
         read(payload, reinterpret_cast<char*>(&count), sizeof count);

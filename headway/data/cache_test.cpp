@@ -23,9 +23,9 @@ struct Counted {
 };
 
 int64_t sum_of(const Dataset& dataset) {
-  return dataset.with_options({.threads = 2}).reduce(int64_t{0}, [](int64_t total, const Element& e) {
-    return total + e.only().item<int64_t>();
-  });
+  return dataset.with_options({.threads = 2})
+      .reduce(int64_t{0},
+              [](int64_t total, const Element& e) { return total + e.only().item<int64_t>(); });
 }
 
 TEST(Cache, MakesEachElementOnce) {
@@ -111,7 +111,8 @@ TEST(ElementCodec, KeepsEveryKindOfValue) {
   const Element back = decode_element(bytes);
   EXPECT_TRUE(back.same(e));
   EXPECT_EQ(back.origin().str(), "file at byte 3");
-  for (size_t n = 0; n < bytes.size(); ++n) EXPECT_THROW(decode_element(bytes.substr(0, n)), Error) << n;
+  for (size_t n = 0; n < bytes.size(); ++n)
+    EXPECT_THROW(decode_element(bytes.substr(0, n)), Error) << n;
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ void expect_exact(const Dataset& dataset, size_t step = 1) {
     for (size_t i = cut; i < expected.size(); ++i) {
       const auto e = run.next();
       ASSERT_TRUE(e) << "ended at " << i << " after a cut at " << cut;
-      ASSERT_TRUE(e->same(expected[i])) << i << " after a cut at " << cut << ": " << e->str()
-                                        << " is not " << expected[i].str();
+      ASSERT_TRUE(e->same(expected[i]))
+          << i << " after a cut at " << cut << ": " << e->str() << " is not " << expected[i].str();
     }
     EXPECT_FALSE(run.next());
   }
@@ -51,7 +51,8 @@ TEST(Checkpoint, IndexedChain) { expect_exact(noisy(range(50).shuffle()).repeat(
 TEST(Checkpoint, Elements) { expect_exact(noisy(range(40))); }
 TEST(Checkpoint, Filter) { expect_exact(noisy(range(60).filter(not_a_third)).batch(7)); }
 TEST(Checkpoint, StreamShuffle) {
-  expect_exact(range(60).filter(not_a_third).shuffle({.buffer_size = 16, .minimum_fill = 4}).batch(3));
+  expect_exact(
+      range(60).filter(not_a_third).shuffle({.buffer_size = 16, .minimum_fill = 4}).batch(3));
 }
 TEST(Checkpoint, RepeatOfAStream) {
   expect_exact(noisy(range(20).filter(not_a_third).shuffle(8).repeat(3)).batch(4));
@@ -71,24 +72,31 @@ TEST(Checkpoint, FlatMapAndInterleave) {
     return range(100 * n, 100 * n + n);
   };
   expect_exact(range(8).flat_map(count_up).batch(3));
-  expect_exact(range(8).interleave(count_up, {.cycle_length = 3, .block_length = 2, .parallel = false}));
-  expect_exact(range(8).map([](int64_t x) { return x; })
-                   .interleave(count_up, {.cycle_length = 3, .block_length = 2}).batch(2));
+  expect_exact(
+      range(8).interleave(count_up, {.cycle_length = 3, .block_length = 2, .parallel = false}));
+  expect_exact(range(8)
+                   .map([](int64_t x) { return x; })
+                   .interleave(count_up, {.cycle_length = 3, .block_length = 2})
+                   .batch(2));
 }
 TEST(Checkpoint, CachePaddedBatchAndGenerator) {
   expect_exact(range(20).filter(not_a_third).cache().repeat(2).batch(3));
-  expect_exact(range(20).map([](Element e) {
-    Element out;
-    out.set("x", Tensor::empty(DType::kUInt8, {0}));
-    out.set("n", e.only());
-    return out;
-  }).padded_batch(3));
+  expect_exact(range(20)
+                   .map([](Element e) {
+                     Element out;
+                     out.set("x", Tensor::empty(DType::kUInt8, {0}));
+                     out.set("n", e.only());
+                     return out;
+                   })
+                   .padded_batch(3));
   expect_exact(generator([] {
-    return [n = int64_t{0}]() mutable -> std::optional<Element> {
-      if (n == 25) return std::nullopt;
-      return Element(Tensor::scalar<int64_t>(n++));
-    };
-  }).shuffle(10).batch(2));
+                 return [n = int64_t{0}]() mutable -> std::optional<Element> {
+                   if (n == 25) return std::nullopt;
+                   return Element(Tensor::scalar<int64_t>(n++));
+                 };
+               })
+                   .shuffle(10)
+                   .batch(2));
 }
 
 TEST(Checkpoint, FilesOfRecordsAndLines) {
@@ -98,7 +106,8 @@ TEST(Checkpoint, FilesOfRecordsAndLines) {
     for (const bool zipped : {false, true}) {
       auto& files = zipped ? gzip : plain;
       files.push_back(folder.path(std::to_string(f) + (zipped ? ".gz" : ".tfrecord")));
-      TFRecordWriter writer(files.back(), {.compression = zipped ? Compression::kGzip : Compression::kNone});
+      TFRecordWriter writer(files.back(),
+                            {.compression = zipped ? Compression::kGzip : Compression::kNone});
       for (int i = 0; i < 9; ++i) writer.write("record " + std::to_string(100 * f + i));
       writer.close();
     }

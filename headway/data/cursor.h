@@ -30,7 +30,8 @@ class CursorReader {
 
   int64_t take() {
     if (at_ >= words_.size()) {
-      throw Error("a saved position ends too early", "it was saved by another version or is damaged");
+      throw Error("a saved position ends too early",
+                  "it was saved by another version or is damaged");
     }
     return words_[at_++];
   }

@@ -42,7 +42,9 @@ Dataset::Dataset(std::shared_ptr<const Node> node, Options options)
       options_(std::move(options)),
       iterations_(std::make_shared<std::atomic<int64_t>>(0)) {}
 
-Dataset Dataset::then(std::shared_ptr<const Node> node) const { return Dataset(std::move(node), options_); }
+Dataset Dataset::then(std::shared_ptr<const Node> node) const {
+  return Dataset(std::move(node), options_);
+}
 
 Dataset Dataset::map_in_place(std::function<void(Element&)> fn, MapOptions options) const {
   const auto bind = [fn = std::move(fn)](uint32_t) -> SampleFn {
@@ -51,7 +53,8 @@ Dataset Dataset::map_in_place(std::function<void(Element&)> fn, MapOptions optio
       return true;
     };
   };
-  return then(make_map(node_, bind, {options.name, options.num_parallel_calls, options.ordered, false}));
+  return then(
+      make_map(node_, bind, {options.name, options.num_parallel_calls, options.ordered, false}));
 }
 
 Dataset Dataset::random_map(std::function<Element(Element, Random&)> fn, MapOptions options) const {
@@ -64,7 +67,8 @@ Dataset Dataset::random_map(std::function<Element(Element, Random&)> fn, MapOpti
       return true;
     };
   };
-  return then(make_map(node_, bind, {options.name, options.num_parallel_calls, options.ordered, false}));
+  return then(
+      make_map(node_, bind, {options.name, options.num_parallel_calls, options.ordered, false}));
 }
 
 Dataset Dataset::filter_element(std::function<bool(const Element&)> predicate) const {
@@ -78,9 +82,11 @@ Dataset Dataset::flat_map(std::function<Dataset(const Element&)> fn) const {
   return then(make_interleave(node_, nodes_of(std::move(fn)), {.word = "flat_map"}));
 }
 
-Dataset Dataset::interleave(std::function<Dataset(const Element&)> fn, InterleaveOptions options) const {
+Dataset Dataset::interleave(std::function<Dataset(const Element&)> fn,
+                            InterleaveOptions options) const {
   return then(make_interleave(node_, nodes_of(std::move(fn)),
-                              {.cycle = options.cycle_length, .block = options.block_length,
+                              {.cycle = options.cycle_length,
+                               .block = options.block_length,
                                .parallel = options.parallel}));
 }
 
@@ -96,7 +102,8 @@ Dataset Dataset::padded_batch(int64_t size, PaddedBatchOptions options) const {
 Dataset Dataset::unbatch() const { return then(make_unbatch(node_)); }
 
 Dataset Dataset::shuffle(ShuffleOptions o) const {
-  return then(make_shuffle(node_, {o.buffer_size, o.minimum_fill, o.seed, o.reshuffle_each_iteration}));
+  return then(
+      make_shuffle(node_, {o.buffer_size, o.minimum_fill, o.seed, o.reshuffle_each_iteration}));
 }
 
 Dataset Dataset::repeat(int64_t count) const { return then(make_repeat(node_, count)); }
@@ -159,19 +166,29 @@ Dataset Dataset::random_crop(RandomCropStep o) const { return image_step(o); }
 Dataset Dataset::random_resized_crop(RandomResizedCropStep o) const { return image_step(o); }
 Dataset Dataset::flip_left_right() const { return image_step(FlipStep{FlipAxis::kLeftRight, 1}); }
 Dataset Dataset::flip_up_down() const { return image_step(FlipStep{FlipAxis::kUpDown, 1}); }
-Dataset Dataset::random_flip(float p) const { return image_step(FlipStep{FlipAxis::kLeftRight, p}); }
-Dataset Dataset::random_flip_up_down(float p) const { return image_step(FlipStep{FlipAxis::kUpDown, p}); }
+Dataset Dataset::random_flip(float p) const {
+  return image_step(FlipStep{FlipAxis::kLeftRight, p});
+}
+Dataset Dataset::random_flip_up_down(float p) const {
+  return image_step(FlipStep{FlipAxis::kUpDown, p});
+}
 Dataset Dataset::random_affine(AffineStep o) const { return image_step(o); }
 Dataset Dataset::brightness(float d) const { return image_step(BrightnessStep{{d, d}}); }
 Dataset Dataset::random_brightness(float d) const { return image_step(BrightnessStep{{-d, d}}); }
 Dataset Dataset::contrast(float f) const { return image_step(ContrastStep{{f, f}}); }
-Dataset Dataset::random_contrast(float a, float b) const { return image_step(ContrastStep{{a, b}}); }
+Dataset Dataset::random_contrast(float a, float b) const {
+  return image_step(ContrastStep{{a, b}});
+}
 Dataset Dataset::saturation(float f) const { return image_step(SaturationStep{{f, f}}); }
-Dataset Dataset::random_saturation(float a, float b) const { return image_step(SaturationStep{{a, b}}); }
+Dataset Dataset::random_saturation(float a, float b) const {
+  return image_step(SaturationStep{{a, b}});
+}
 Dataset Dataset::hue(float d) const { return image_step(HueStep{{d, d}}); }
 Dataset Dataset::random_hue(float d) const { return image_step(HueStep{{-d, d}}); }
 Dataset Dataset::grayscale(int channels) const { return image_step(GrayscaleStep{channels}); }
-Dataset Dataset::convert_image_dtype(DType dtype) const { return image_step(ConvertStep{.dtype = dtype}); }
+Dataset Dataset::convert_image_dtype(DType dtype) const {
+  return image_step(ConvertStep{.dtype = dtype});
+}
 Dataset Dataset::normalize(NormalizeStep o) const { return image_step(o); }
 Dataset Dataset::per_image_standardization() const { return image_step(StandardizeStep{}); }
 Dataset Dataset::layout(Layout layout) const { return image_step(LayoutStep{layout}); }
@@ -204,7 +221,9 @@ std::string Dataset::describe() const { return describe_chain(*node_); }
 // ---- sources ----
 
 Dataset range(int64_t stop) { return range(0, stop); }
-Dataset range(int64_t start, int64_t stop, int64_t step) { return Dataset(make_range(start, stop, step)); }
+Dataset range(int64_t start, int64_t stop, int64_t step) {
+  return Dataset(make_range(start, stop, step));
+}
 
 Dataset from_tensor_slices(std::vector<std::pair<std::string, Tensor>> fields) {
   return Dataset(make_tensor_slices(std::move(fields)));
@@ -231,7 +250,9 @@ Dataset files(const std::vector<std::string>& paths) {
 Dataset image_folder(const std::string& root) {
   return Dataset(make_image_folder(root, list_image_folder(root)));
 }
-std::vector<std::string> class_names(const std::string& root) { return list_image_folder(root).classes; }
+std::vector<std::string> class_names(const std::string& root) {
+  return list_image_folder(root).classes;
+}
 
 Dataset tfrecord(const std::string& pattern, TFRecordDatasetOptions options) {
   return tfrecord(expand(pattern), options);
@@ -246,15 +267,18 @@ Dataset text_lines(const std::string& pattern, Compression compression) {
 
 Dataset ledger(const std::string& path) {
   auto entries = std::make_shared<const std::vector<LedgerEntry>>(Ledger::read(path));
-  return range(static_cast<int64_t>(entries->size())).map([entries](Element e) {
-    const LedgerEntry& entry = (*entries)[e.only().item<int64_t>()];
-    Element out;
-    out.set("path", Tensor::string(entry.file));
-    out.set("offset", Tensor::scalar<int64_t>(entry.offset));
-    out.set("reason", Tensor::string(entry.reason));
-    out.set_origin(std::make_shared<const std::string>(entry.file), entry.offset);
-    return out;
-  }, {.name = "ledger"});
+  return range(static_cast<int64_t>(entries->size()))
+      .map(
+          [entries](Element e) {
+            const LedgerEntry& entry = (*entries)[e.only().item<int64_t>()];
+            Element out;
+            out.set("path", Tensor::string(entry.file));
+            out.set("offset", Tensor::scalar<int64_t>(entry.offset));
+            out.set("reason", Tensor::string(entry.reason));
+            out.set_origin(std::make_shared<const std::string>(entry.file), entry.offset);
+            return out;
+          },
+          {.name = "ledger"});
 }
 
 Dataset zip(const std::vector<Dataset>& datasets) {

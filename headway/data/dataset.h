@@ -32,7 +32,8 @@ struct PaddedBatchOptions {
   bool drop_remainder = false;
   double padding_value = 0;
   std::string padding_string;
-  // Field and its padded shape, -1 for "as long as the longest". Others are padded to their longest.
+  // Field and its padded shape, -1 for "as long as the longest". Others are padded to their
+  // longest.
   std::vector<std::pair<std::string, std::vector<int64_t>>> padded_shapes;
 };
 struct ShuffleOptions {
@@ -77,18 +78,21 @@ class Dataset {
   template <typename F>
   Dataset filter(F predicate) const;
   Dataset flat_map(std::function<Dataset(const Element&)> fn) const;
-  Dataset interleave(std::function<Dataset(const Element&)> fn, InterleaveOptions options = {}) const;
+  Dataset interleave(std::function<Dataset(const Element&)> fn,
+                     InterleaveOptions options = {}) const;
   Dataset batch(int64_t size, BatchOptions options = {}) const;
   Dataset padded_batch(int64_t size, PaddedBatchOptions options = {}) const;
   Dataset unbatch() const;
   Dataset shuffle(ShuffleOptions options = {}) const;
-  Dataset shuffle(int64_t buffer_size) const { return shuffle(ShuffleOptions{.buffer_size = buffer_size}); }
+  Dataset shuffle(int64_t buffer_size) const {
+    return shuffle(ShuffleOptions{.buffer_size = buffer_size});
+  }
   Dataset repeat(int64_t count = kInfinite) const;
   Dataset take(int64_t count) const;
   Dataset skip(int64_t count) const;
   Dataset shard(int64_t num_shards, int64_t index) const;
   Dataset enumerate(int64_t start = 0, std::string field = "index") const;
-  Dataset cache(std::string file = "") const;  // in memory, or in one file
+  Dataset cache(std::string file = "") const;           // in memory, or in one file
   Dataset prefetch(int64_t buffer_size = kAuto) const;  // always there; this sets its size
   Dataset concatenate(const Dataset& other) const;
   Dataset with_options(Options options) const;
@@ -220,10 +224,14 @@ Dataset Dataset::map(F fn, MapOptions options) const {
         [fn = std::move(fn)](Element& e) {
           Tensor& value = e.only();
           switch (value.dtype()) {
-            case DType::kFloat32: return call_scalar<float>(fn, e, value);
-            case DType::kFloat64: return call_scalar<double>(fn, e, value);
-            case DType::kInt32: return call_scalar<int32_t>(fn, e, value);
-            default: return call_scalar<int64_t>(fn, e, value);
+            case DType::kFloat32:
+              return call_scalar<float>(fn, e, value);
+            case DType::kFloat64:
+              return call_scalar<double>(fn, e, value);
+            case DType::kInt32:
+              return call_scalar<int32_t>(fn, e, value);
+            default:
+              return call_scalar<int64_t>(fn, e, value);
           }
         },
         std::move(options));

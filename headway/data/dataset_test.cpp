@@ -52,13 +52,15 @@ TEST(Dataset, RangeGoesEitherWay) {
 TEST(Dataset, ZipEndsWithTheShortestAndKeepsNamesApart) {
   for (const Dataset& d : {range(3), stream(3)}) {
     Ints second;
-    for (const Element& e : zip({d, range(100, 110)})) second.push_back(e["value_1"].item<int64_t>());
+    for (const Element& e : zip({d, range(100, 110)}))
+      second.push_back(e["value_1"].item<int64_t>());
     EXPECT_EQ(second, (Ints{100, 101, 102}));
   }
 }
 
 TEST(Dataset, ConcatenateAndEnumerate) {
-  EXPECT_EQ(values_of(range(2).concatenate(stream(2)).concatenate(range(5, 6))), (Ints{0, 1, 0, 1, 5}));
+  EXPECT_EQ(values_of(range(2).concatenate(stream(2)).concatenate(range(5, 6))),
+            (Ints{0, 1, 0, 1, 5}));
   for (const Dataset& d : {range(3), stream(3)}) {
     Ints numbers;
     for (const Element& e : d.enumerate(10)) numbers.push_back(e["index"].item<int64_t>());
@@ -70,11 +72,14 @@ TEST(Dataset, FlatMapRunsThroughOneAfterTheOther) {
   EXPECT_EQ(values_of(range(4).flat_map(count_to)), (Ints{0, 0, 1, 0, 1, 2}));
 }
 
-// tf.data.Dataset.range(1, 6).interleave(..., cycle_length=2, block_length=4), from its own documentation.
+// tf.data.Dataset.range(1, 6).interleave(..., cycle_length=2, block_length=4), from its own
+// documentation.
 TEST(Dataset, InterleaveTakesBlocksInTurnAsTensorFlowDoes) {
-  const auto six_times = [](const Element& e) { return from_tensor_slices(e.only().reshaped({1})).repeat(6); };
-  const Ints expected{1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4,
-                      3, 3, 4, 4, 5, 5, 5, 5, 5, 5};
+  const auto six_times = [](const Element& e) {
+    return from_tensor_slices(e.only().reshaped({1})).repeat(6);
+  };
+  const Ints expected{1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 3, 3, 3,
+                      3, 4, 4, 4, 4, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5};
   for (const bool parallel : {false, true}) {
     EXPECT_EQ(values_of(range(1, 6).interleave(
                   six_times, {.cycle_length = 2, .block_length = 4, .parallel = parallel})),
@@ -82,7 +87,9 @@ TEST(Dataset, InterleaveTakesBlocksInTurnAsTensorFlowDoes) {
   }
 }
 
-TEST(Dataset, UnbatchUndoesBatch) { EXPECT_EQ(values_of(range(10).batch(4).unbatch()), values_of(range(10))); }
+TEST(Dataset, UnbatchUndoesBatch) {
+  EXPECT_EQ(values_of(range(10).batch(4).unbatch()), values_of(range(10)));
+}
 
 TEST(Dataset, PaddedBatchPadsToTheLongest) {
   const Dataset rows = range(1, 4).map([](Element e) {
@@ -91,7 +98,8 @@ TEST(Dataset, PaddedBatchPadsToTheLongest) {
   });
   const Batch batch = *rows.padded_batch(3, {.padding_value = -1}).start().next();
   EXPECT_EQ(batch.only().shape(), Shape({3, 3}));
-  EXPECT_TRUE(batch.only().same(Tensor::vector<int64_t>({1, -1, -1, 2, 2, -1, 3, 3, 3}).reshaped({3, 3})));
+  EXPECT_TRUE(
+      batch.only().same(Tensor::vector<int64_t>({1, -1, -1, 2, 2, -1, 3, 3, 3}).reshaped({3, 3})));
   const auto wide = rows.padded_batch(3, {.padded_shapes = {{"value", {5}}}});
   EXPECT_EQ(wide.start().next()->only().shape(), Shape({3, 5}));
   const auto narrow = rows.padded_batch(3, {.padded_shapes = {{"value", {2}}}});
@@ -119,11 +127,11 @@ TEST(Dataset, AFixedShuffleIsTheSameEachIteration) {
 TEST(Dataset, AStreamsShuffleYieldsBeforeItIsFullAndLosesNothing) {
   auto pulled = std::make_shared<std::atomic<int64_t>>(0);
   const Dataset d = generator([pulled] {
-    return [pulled]() -> std::optional<Element> {
-      if (*pulled == 1000) return std::nullopt;
-      return Element(Tensor::scalar<int64_t>((*pulled)++));
-    };
-  }).shuffle({.buffer_size = 900, .minimum_fill = 10});
+                      return [pulled]() -> std::optional<Element> {
+                        if (*pulled == 1000) return std::nullopt;
+                        return Element(Tensor::scalar<int64_t>((*pulled)++));
+                      };
+                    }).shuffle({.buffer_size = 900, .minimum_fill = 10});
   Pipeline run = d.with_options({.threads = 0}).start();
   std::set<int64_t> seen{run.next()->only().item<int64_t>()};
   EXPECT_LE(pulled->load(), 12);
@@ -139,7 +147,10 @@ TEST(Dataset, AStreamSortedByClassIsWarnedOf) {
       e.set("label", Tensor::scalar<int64_t>(e.only().item<int64_t>() * classes / 1000));
       return e;
     });
-    sorted.filter([](const Element&) { return true; }).shuffle({.buffer_size = 200, .minimum_fill = 100}).start().next();
+    sorted.filter([](const Element&) { return true; })
+        .shuffle({.buffer_size = 200, .minimum_fill = 100})
+        .start()
+        .next();
     set_log_sink(old);
     return said;
   };
@@ -181,19 +192,21 @@ TEST(Dataset, CardinalityIsKnownInfiniteOrUnknown) {
 }
 
 TEST(Dataset, ReduceFolds) {
-  const int64_t sum = range(101).reduce(int64_t{0}, [](int64_t total, const Element& e) {
-    return total + e.only().item<int64_t>();
-  });
+  const int64_t sum = range(101).reduce(
+      int64_t{0}, [](int64_t total, const Element& e) { return total + e.only().item<int64_t>(); });
   EXPECT_EQ(sum, 5050);
 }
 
 TEST(Dataset, TensorSlicesShareTheUsersMemory) {
   std::array<float, 6> mine{1, 2, 3, 4, 5, 6};
-  const Dataset d = from_tensor_slices({{"x", Tensor::view(DType::kFloat32, {3, 2}, mine.data(), nullptr)},
-                                        {"y", Tensor::vector<int64_t>({7, 8, 9})}});
+  const Dataset d =
+      from_tensor_slices({{"x", Tensor::view(DType::kFloat32, {3, 2}, mine.data(), nullptr)},
+                          {"y", Tensor::vector<int64_t>({7, 8, 9})}});
   EXPECT_EQ(d.at(1)["x"].data(), &mine[2]);
   EXPECT_EQ(d.at(2)["y"].item<int64_t>(), 9);
-  EXPECT_THROW(from_tensor_slices({{"x", Tensor::vector<float>({1})}, {"y", Tensor::vector<float>({1, 2})}}), Error);
+  EXPECT_THROW(
+      from_tensor_slices({{"x", Tensor::vector<float>({1})}, {"y", Tensor::vector<float>({1, 2})}}),
+      Error);
   EXPECT_THROW(from_tensor_slices(Tensor::scalar<float>(1)), Error);
 }
 
@@ -214,13 +227,16 @@ TEST(Dataset, RecordsParseIntoNamedTensors) {
   ExampleWriter example;
   for (int64_t i = 0; i < 5; ++i) {
     const Ints tokens(i, i);
-    writer.write(example.bytes("name", "n" + std::to_string(i)).int64("label", i).int64("tokens", tokens).finish());
+    writer.write(example.bytes("name", "n" + std::to_string(i))
+                     .int64("label", i)
+                     .int64("tokens", tokens)
+                     .finish());
   }
   writer.close();
-  const Dataset d = tfrecord(path).parse_example({fixed_len("label", DType::kInt64),
-                                                  fixed_len("name", DType::kString),
-                                                  fixed_len("weight", DType::kFloat32, {}, Tensor::scalar<float>(1)),
-                                                  var_len("tokens", DType::kInt64)});
+  const Dataset d = tfrecord(path).parse_example(
+      {fixed_len("label", DType::kInt64), fixed_len("name", DType::kString),
+       fixed_len("weight", DType::kFloat32, {}, Tensor::scalar<float>(1)),
+       var_len("tokens", DType::kInt64)});
   EXPECT_EQ(d.cardinality(), 5);
   const Element e = d.at(3);
   EXPECT_EQ(e["name"].bytes(), "n3");

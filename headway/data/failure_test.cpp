@@ -25,7 +25,8 @@ std::string image_bytes(int height, int width) {
 Error error_of(const Dataset& dataset) {
   Pipeline run = dataset.with_options({.threads = 2}).start();
   try {
-    while (run.next()) {}
+    while (run.next()) {
+    }
   } catch (const Error& e) {
     EXPECT_FALSE(run.next()) << "it goes on after the error";
     return e;
@@ -88,12 +89,15 @@ TEST(Failure, AnEmptyGlobSaysWhereItLooked) {
 TEST(Failure, AFileDeletedMidEpochIsNamed) {
   const TempFolder folder;
   std::vector<std::string> paths;
-  for (int i = 0; i < 64; ++i) paths.push_back(folder.write(std::to_string(i) + ".png", image_bytes(4, 4)));
-  Pipeline run = files(paths).decode_image().batch(2).prefetch(1).with_options({.threads = 1}).start();
+  for (int i = 0; i < 64; ++i)
+    paths.push_back(folder.write(std::to_string(i) + ".png", image_bytes(4, 4)));
+  Pipeline run =
+      files(paths).decode_image().batch(2).prefetch(1).with_options({.threads = 1}).start();
   ASSERT_TRUE(run.next());
   std::filesystem::remove(paths[60]);
   try {
-    while (run.next()) {}
+    while (run.next()) {
+    }
     FAIL();
   } catch (const Error& e) {
     expect_error(e, "60.png");
@@ -102,11 +106,14 @@ TEST(Failure, AFileDeletedMidEpochIsNamed) {
 
 TEST(Failure, ImagesOfDifferentSizesInOneBatchAskForAResize) {
   const TempFolder folder;
-  const std::vector<std::string> paths{folder.write("a.png", image_bytes(4, 4)), folder.write("b.png", image_bytes(4, 5))};
+  const std::vector<std::string> paths{folder.write("a.png", image_bytes(4, 4)),
+                                       folder.write("b.png", image_bytes(4, 5))};
   const Error e = error_of(files(paths).decode_image().batch(2));
   expect_error(e, "batch: 'image' of sample");
   EXPECT_NE(e.hint().find("resize"), std::string::npos);
-  EXPECT_EQ(error_of(files(paths).decode_image().resize({.height = 3, .width = 3}).batch(2)).problem(), "no error at all");
+  EXPECT_EQ(
+      error_of(files(paths).decode_image().resize({.height = 3, .width = 3}).batch(2)).problem(),
+      "no error at all");
 }
 
 TEST(Failure, ABrokenImageIsNamedWithItsOperator) {
@@ -119,7 +126,8 @@ TEST(Failure, ABrokenImageIsNamedWithItsOperator) {
 
 TEST(Failure, RepeatingNothingIsAnErrorNotALoop) {
   expect_error(error_of(range(10).filter([](int64_t) { return false; }).repeat()), "repeat");
-  expect_error(error_of(generator([] { return [] { return std::optional<Element>(); }; }).repeat()), "repeat");
+  expect_error(error_of(generator([] { return [] { return std::optional<Element>(); }; }).repeat()),
+               "repeat");
 }
 
 TEST(Failure, AGeneratorThatThrowsReachesTheConsumer) {
@@ -140,7 +148,9 @@ TEST(Failure, SkippingCountsFillsBatchesAndWritesALedger) {
   const Dataset d = range(70).map(not_a_seventh).batch(10);
   for (int threads : {1, 4}) {
     std::filesystem::remove(ledger_path);
-    Pipeline run = d.with_options({.threads = threads, .errors = ErrorPolicy::skip_up_to(10, ledger_path)}).start();
+    Pipeline run =
+        d.with_options({.threads = threads, .errors = ErrorPolicy::skip_up_to(10, ledger_path)})
+            .start();
     int64_t batches = 0;
     while (auto batch = run.next()) {
       EXPECT_EQ(batch->only().dim(0), 10);
@@ -161,7 +171,8 @@ TEST(Failure, ASpentBudgetEndsTheRun) {
   expect_error(by_count, "4 of 25 samples were bad");
   const Error by_rate = error_of(d.with_options({.errors = ErrorPolicy::skip_rate(0.1)}));
   expect_error(by_rate, "samples were bad");
-  EXPECT_EQ(error_of(d.with_options({.errors = ErrorPolicy::skip_rate(0.2)})).problem(), "no error at all");
+  EXPECT_EQ(error_of(d.with_options({.errors = ErrorPolicy::skip_rate(0.2)})).problem(),
+            "no error at all");
 }
 
 TEST(Failure, SkippingADamagedRecordGoesOnBehindIt) {
@@ -173,13 +184,16 @@ TEST(Failure, SkippingADamagedRecordGoesOnBehindIt) {
   const std::string ledger_path = folder.path("skipped.jsonl");
   for (const bool index : {true, false}) {
     std::filesystem::remove(ledger_path);
-    const Dataset d = tfrecord(path, {.index = index}).batch(2).with_options(
-        {.threads = 2, .errors = ErrorPolicy::skip_up_to(1, ledger_path)});
+    const Dataset d =
+        tfrecord(path, {.index = index})
+            .batch(2)
+            .with_options({.threads = 2, .errors = ErrorPolicy::skip_up_to(1, ledger_path)});
     std::vector<std::string> got;
     for (const Batch& b : d) {
       for (std::string_view s : b.only().values<std::string_view>()) got.emplace_back(s);
     }
-    EXPECT_EQ(got, (std::vector<std::string>{"record number 0", "record number 1", "record number 3", "record number 4"}));
+    EXPECT_EQ(got, (std::vector<std::string>{"record number 0", "record number 1",
+                                             "record number 3", "record number 4"}));
     ASSERT_EQ(Ledger::read(ledger_path).size(), 1u);
     EXPECT_EQ(Ledger::read(ledger_path)[0].offset, 62);
   }
@@ -187,23 +201,28 @@ TEST(Failure, SkippingADamagedRecordGoesOnBehindIt) {
 
 TEST(Failure, TheLedgerLeavesOutAHalfWrittenLine) {
   const TempFolder folder;
-  const std::string path = folder.write("l.jsonl", "{\"file\":\"a\",\"offset\":1,\"reason\":\"r\"}\n{\"file\":\"b");
+  const std::string path =
+      folder.write("l.jsonl", "{\"file\":\"a\",\"offset\":1,\"reason\":\"r\"}\n{\"file\":\"b");
   EXPECT_EQ(Ledger::read(path).size(), 1u);
 }
 
 TEST(Failure, ACacheBeyondTheBudgetSaysWhatToDo) {
-  const Dataset d = range(100).map([](Element) {
-    return Element(Tensor::empty(DType::kUInt8, {1 << 20}));
-  }).cache();
-  expect_error(error_of(d.with_options({.ram_budget_bytes = 20 << 20})), "does not fit into the RAM budget");
+  const Dataset d =
+      range(100)
+          .map([](Element) { return Element(Tensor::empty(DType::kUInt8, {1 << 20})); })
+          .cache();
+  expect_error(error_of(d.with_options({.ram_budget_bytes = 20 << 20})),
+               "does not fit into the RAM budget");
 }
 
 TEST(Failure, AShuffleBeyondTheBudgetShrinksAndSaysSo) {
   std::string said;
   auto old = set_log_sink([&](LogLevel, const std::string& text) { said += text; });
-  const Dataset d = range(100).map([](Element) {
-    return Element(Tensor::empty(DType::kUInt8, {1 << 20}));
-  }).filter([](const Element&) { return true; }).shuffle(80);
+  const Dataset d =
+      range(100)
+          .map([](Element) { return Element(Tensor::empty(DType::kUInt8, {1 << 20})); })
+          .filter([](const Element&) { return true; })
+          .shuffle(80);
   Pipeline run = d.with_options({.threads = 1, .ram_budget_bytes = 30 << 20}).start();
   int64_t count = 0;
   while (run.next()) ++count;

@@ -56,7 +56,9 @@ struct Apply {
   void operator()(const DecodeStep&) const {}
   void operator()(const LayoutStep&) const {}
 
-  void operator()(const ResizeStep& s) const { image.resize(s.height, s.width, s.filter, s.antialias); }
+  void operator()(const ResizeStep& s) const {
+    image.resize(s.height, s.width, s.filter, s.antialias);
+  }
 
   void operator()(const ResizeShorterStep& s) const {
     const int shorter = std::min(image.height(), image.width());
@@ -127,7 +129,9 @@ struct Apply {
     image.affine(affine_matrix(settings, image.height(), image.width()), s.fill, s.fill_value);
   }
 
-  void operator()(const BrightnessStep& s) { adjust_brightness(image.pixels(), s.delta.draw(random)); }
+  void operator()(const BrightnessStep& s) {
+    adjust_brightness(image.pixels(), s.delta.draw(random));
+  }
   void operator()(const ContrastStep& s) { adjust_contrast(image.pixels(), s.factor.draw(random)); }
   void operator()(const SaturationStep& s) {
     need_rgb("saturation");
@@ -179,8 +183,9 @@ void run(std::span<const ImageStep> steps, LazyImage& image, Random random, cons
     if (stepwise) image.settle();
   }
   const Layout layout = layout_of(steps);
-  image.finish(place(image.dtype(), shape_of(layout, image.height(), image.width(), image.channels())),
-               layout);
+  image.finish(
+      place(image.dtype(), shape_of(layout, image.height(), image.width(), image.channels())),
+      layout);
 }
 
 void start(LazyImage& image, std::span<const uint8_t> bytes, const DecodeStep& step) {
@@ -208,16 +213,22 @@ std::string describe_step(const ImageStep& step) {
                                s.dtype == DType::kUInt8 ? "" : ",uint16");
           },
           [](const ResizeStep& s) {
-            return fmt::format("resize({}x{},{})", s.width, s.height, text_of(s.filter, s.antialias));
+            return fmt::format("resize({}x{},{})", s.width, s.height,
+                               text_of(s.filter, s.antialias));
           },
           [](const ResizeShorterStep& s) {
             return fmt::format("resize_shorter({},{})", s.size, text_of(s.filter, s.antialias));
           },
-          [](const CenterCropStep& s) { return fmt::format("center_crop({}x{})", s.width, s.height); },
-          [](const CropStep& s) {
-            return fmt::format("crop({}x{}+{}+{})", s.rect.width, s.rect.height, s.rect.x, s.rect.y);
+          [](const CenterCropStep& s) {
+            return fmt::format("center_crop({}x{})", s.width, s.height);
           },
-          [](const RandomCropStep& s) { return fmt::format("random_crop({}x{})", s.width, s.height); },
+          [](const CropStep& s) {
+            return fmt::format("crop({}x{}+{}+{})", s.rect.width, s.rect.height, s.rect.x,
+                               s.rect.y);
+          },
+          [](const RandomCropStep& s) {
+            return fmt::format("random_crop({}x{})", s.width, s.height);
+          },
           [](const RandomResizedCropStep& s) {
             return fmt::format("random_resized_crop({}x{},{},{},{})", s.width, s.height,
                                text_of("scale", s.scale), text_of("ratio", s.ratio),
@@ -229,10 +240,10 @@ std::string describe_step(const ImageStep& step) {
           },
           [](const AffineStep& s) {
             return fmt::format("affine({},{},{},{},{},{},{},{:g})",
-                               text_of("rotation", s.rotation_degrees), text_of("shift_x", s.shift_x),
-                               text_of("shift_y", s.shift_y), text_of("shear", s.shear_degrees),
-                               text_of("zoom_x", s.zoom_x), text_of("zoom_y", s.zoom_y),
-                               name_of(s.fill), s.fill_value);
+                               text_of("rotation", s.rotation_degrees),
+                               text_of("shift_x", s.shift_x), text_of("shift_y", s.shift_y),
+                               text_of("shear", s.shear_degrees), text_of("zoom_x", s.zoom_x),
+                               text_of("zoom_y", s.zoom_y), name_of(s.fill), s.fill_value);
           },
           [](const BrightnessStep& s) { return "brightness(" + text_of("delta", s.delta) + ")"; },
           [](const ContrastStep& s) { return "contrast(" + text_of("factor", s.factor) + ")"; },
@@ -295,7 +306,9 @@ void check_step(const ImageStep& step) {
             check_range("random_resized_crop: scale", s.scale, 1e-6f, 1);
             check_range("random_resized_crop: ratio", s.ratio, 1e-3f, 1e3f);
           },
-          [](const FlipStep& s) { check_range("flip: probability", {s.probability, 1}, 0, 1); },
+          [](const FlipStep& s) {
+            check_range("flip: probability", {s.probability, 1}, 0, 1);
+          },
           [](const AffineStep& s) {
             for (const Range& range : {s.rotation_degrees, s.shift_x, s.shift_y, s.shear_degrees}) {
               check_range("affine", range, -kAny, kAny);

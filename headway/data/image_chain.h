@@ -37,7 +37,7 @@ struct Range {
 struct DecodeStep {
   int channels = 3;  // 0: as many as the file has; 1 and 3 for every format, 2 and 4 for PNG
   DecodeMode mode = DecodeMode::kExact;
-  bool exif = false;  // turn upright as the EXIF orientation says; tf.io does not
+  bool exif = false;            // turn upright as the EXIF orientation says; tf.io does not
   DType dtype = DType::kUInt8;  // kUInt16: PNG only
 };
 struct ResizeStep {
@@ -65,8 +65,8 @@ struct RandomCropStep {
 struct RandomResizedCropStep {
   int height = 0;
   int width = 0;
-  Range scale{0.08f, 1.0f};           // share of the source's area
-  Range ratio{3.0f / 4, 4.0f / 3};    // width over height, log-uniform
+  Range scale{0.08f, 1.0f};         // share of the source's area
+  Range ratio{3.0f / 4, 4.0f / 3};  // width over height, log-uniform
   Filter filter = Filter::kBilinear;
   bool antialias = false;
 };
@@ -113,19 +113,18 @@ struct LayoutStep {         // of the result; where in the chain it stands does 
   Layout layout = Layout::kHWC;
 };
 
-using ImageStep =
-    std::variant<DecodeStep, ResizeStep, ResizeShorterStep, CenterCropStep, CropStep,
-                 RandomCropStep, RandomResizedCropStep, FlipStep, AffineStep, BrightnessStep,
-                 ContrastStep, SaturationStep, HueStep, GrayscaleStep, ConvertStep, NormalizeStep,
-                 StandardizeStep, LayoutStep>;
+using ImageStep = std::variant<DecodeStep, ResizeStep, ResizeShorterStep, CenterCropStep, CropStep,
+                               RandomCropStep, RandomResizedCropStep, FlipStep, AffineStep,
+                               BrightnessStep, ContrastStep, SaturationStep, HueStep, GrayscaleStep,
+                               ConvertStep, NormalizeStep, StandardizeStep, LayoutStep>;
 
 // A borrowed callable `void* (DType, const Shape&)`: gives the memory for a result. Costs nothing
 // to make and to copy; must not outlive what it was made from.
 class Place {
  public:
   template <typename F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, Place>)
-  Place(F&& place)  // NOLINT: implicit by design
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Place>)
+      Place(F&& place)  // NOLINT: implicit by design
       : context_(const_cast<void*>(static_cast<const void*>(std::addressof(place)))),
         call_([](void* context, DType dtype, const Shape& shape) -> void* {
           return (*static_cast<std::remove_reference_t<F>*>(context))(dtype, shape);
@@ -189,7 +188,8 @@ class ImageChain {
   // The same, but each step makes a whole image for the next: slow, for tests and for `inspect`,
   // which looks at the image after the first `count` steps.
   void run_encoded_stepwise(std::span<const uint8_t> bytes, const Origin& origin, Random random,
-                            ImageScratch& scratch, const Place& place, size_t count = SIZE_MAX) const;
+                            ImageScratch& scratch, const Place& place,
+                            size_t count = SIZE_MAX) const;
 
  private:
   std::vector<ImageStep> steps_;

@@ -86,12 +86,11 @@ void expect_near(const Result& a, const Result& b, const std::string& what) {
   EXPECT_LE(total / double(a.shape.count()), 0.0005 * (high - low) + 0.05 * unit) << what;
 }
 
-const std::vector<ImageStep> kT1 = {DecodeStep{}, ResizeShorterStep{.size = 64},
-                                    CenterCropStep{56, 56},
-                                    NormalizeStep{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}},
-                                    LayoutStep{Layout::kCHW}};
-const std::vector<ImageStep> kT2 = {DecodeStep{}, RandomResizedCropStep{.height = 48, .width = 40}, FlipStep{},
-                                    NormalizeStep{}, LayoutStep{Layout::kCHW}};
+const std::vector<ImageStep> kT1 = {
+    DecodeStep{}, ResizeShorterStep{.size = 64}, CenterCropStep{56, 56},
+    NormalizeStep{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}}, LayoutStep{Layout::kCHW}};
+const std::vector<ImageStep> kT2 = {DecodeStep{}, RandomResizedCropStep{.height = 48, .width = 40},
+                                    FlipStep{}, NormalizeStep{}, LayoutStep{Layout::kCHW}};
 
 TEST(ImageChain, CentreCropRecipeEqualsItsSteps) {
   const ImageChain chain(kT1);
@@ -113,21 +112,39 @@ ImageStep any_step(Random& random) {
   const auto side = [&] { return 8 + int(random.below(40)); };
   const auto filter = [&] { return Filter(random.below(4)); };
   const std::function<ImageStep()> makers[] = {
-      [&] { return ResizeStep{side(), side(), filter(), random.coin()}; },
-      [&] { return ResizeShorterStep{side(), filter(), random.coin()}; },
-      [&] { return CenterCropStep{7, 8}; },
-      [&] { return RandomCropStep{8, 7}; },
+      [&] {
+        return ResizeStep{side(), side(), filter(), random.coin()};
+      },
+      [&] {
+        return ResizeShorterStep{side(), filter(), random.coin()};
+      },
+      [&] {
+        return CenterCropStep{7, 8};
+      },
+      [&] {
+        return RandomCropStep{8, 7};
+      },
       [&] { return RandomResizedCropStep{.height = side(), .width = side(), .filter = filter()}; },
       [&] { return FlipStep{}; },
-      [&] { return FlipStep{FlipAxis::kUpDown, 1}; },
       [&] {
-        return AffineStep{.rotation_degrees = {-20, 20}, .shift_x = {-0.1f, 0.1f}, .zoom_x = {0.9f, 1.1f},
+        return FlipStep{FlipAxis::kUpDown, 1};
+      },
+      [&] {
+        return AffineStep{.rotation_degrees = {-20, 20},
+                          .shift_x = {-0.1f, 0.1f},
+                          .zoom_x = {0.9f, 1.1f},
                           .fill = FillMode(random.below(4))};
       },
-      [&] { return BrightnessStep{{-0.1f, 0.1f}}; },
-      [&] { return ContrastStep{{0.8f, 1.2f}}; },
+      [&] {
+        return BrightnessStep{{-0.1f, 0.1f}};
+      },
+      [&] {
+        return ContrastStep{{0.8f, 1.2f}};
+      },
       [&] { return ConvertStep{random.coin() ? DType::kFloat32 : DType::kUInt8}; },
-      [&] { return NormalizeStep{{0.5f, 0.4f, 0.3f}, {0.2f, 0.3f, 0.4f}}; },
+      [&] {
+        return NormalizeStep{{0.5f, 0.4f, 0.3f}, {0.2f, 0.3f, 0.4f}};
+      },
       [&] { return StandardizeStep{}; },
       [&] { return LayoutStep{random.coin() ? Layout::kCHW : Layout::kHWC}; },
   };
@@ -143,8 +160,16 @@ TEST(ImageChain, AnyChainEqualsItsSteps) {
     const Bytes file = random.coin() ? jpeg(50, 70) : png(61, 45);
     Result fused, stepped;
     std::string fused_error, stepped_error;
-    try { fused = run(chain, file, uint64_t(round)); } catch (const Error& e) { fused_error = e.what(); }
-    try { stepped = run_stepwise(chain, file, uint64_t(round)); } catch (const Error& e) { stepped_error = e.what(); }
+    try {
+      fused = run(chain, file, uint64_t(round));
+    } catch (const Error& e) {
+      fused_error = e.what();
+    }
+    try {
+      stepped = run_stepwise(chain, file, uint64_t(round));
+    } catch (const Error& e) {
+      stepped_error = e.what();
+    }
     ASSERT_EQ(fused_error, stepped_error) << chain.describe();
     if (!fused_error.empty()) continue;
     ASSERT_EQ(fused.placed, 1);
@@ -154,8 +179,9 @@ TEST(ImageChain, AnyChainEqualsItsSteps) {
 
 TEST(ImageChain, ColourStepsWorkOnEveryType) {
   for (DType dtype : {DType::kUInt8, DType::kUInt16, DType::kFloat32}) {
-    const ImageChain chain({DecodeStep{}, ConvertStep{dtype}, SaturationStep{{0.5f, 1.5f}}, HueStep{{-0.2f, 0.2f}},
-                            GrayscaleStep{3}, BrightnessStep{{0.1f, 0.1f}}});
+    const ImageChain chain({DecodeStep{}, ConvertStep{dtype}, SaturationStep{{0.5f, 1.5f}},
+                            HueStep{{-0.2f, 0.2f}}, GrayscaleStep{3},
+                            BrightnessStep{{0.1f, 0.1f}}});
     expect_near(run(chain, jpeg(20, 30)), run_stepwise(chain, jpeg(20, 30)), chain.describe());
     EXPECT_EQ(run(chain, jpeg(20, 30)).dtype, dtype);
   }
@@ -186,7 +212,8 @@ TEST(ImageChain, RunsOverPixelsWithoutDecoding) {
   const ImageChain chain({FlipStep{FlipAxis::kLeftRight, 1}, CropStep{{5, 6, 10, 9}}});
   ImageScratch scratch;
   Result result;
-  chain.run_pixels(packed(pixels.data(), DType::kUInt8, 30, 40, 3), Random(0, 0, 0, 0), scratch, result);
+  chain.run_pixels(packed(pixels.data(), DType::kUInt8, 30, 40, 3), Random(0, 0, 0, 0), scratch,
+                   result);
   EXPECT_EQ(result.shape, (Shape{9, 10, 3}));
   EXPECT_EQ(result.bytes[0], pixels[(6 * 40 + 34) * 3]);
 }
@@ -210,7 +237,8 @@ double psnr(const Result& a, const Result& b) {
 
 TEST(ImageChain, FastScalesInsideTheDecoderAndStaysClose) {
   const auto chain = [](DecodeMode mode) {
-    return ImageChain({DecodeStep{.mode = mode}, CropStep{{13, 7, 301, 230}}, ResizeStep{.height = 50, .width = 60}});
+    return ImageChain({DecodeStep{.mode = mode}, CropStep{{13, 7, 301, 230}},
+                       ResizeStep{.height = 50, .width = 60}});
   };
   const Bytes file = jpeg(300, 400);
   EXPECT_GT(psnr(run(chain(DecodeMode::kFast), file), run(chain(DecodeMode::kExact), file)), 30);
@@ -235,7 +263,8 @@ TEST(ImageChain, RefusesChainsThatCannotWork) {
 
 TEST(ImageChain, DescribesItself) {
   EXPECT_EQ(ImageChain(kT2).describe(),
-            "decode(3) > random_resized_crop(40x48,scale=0.08..1,ratio=0.75..1.33333,bilinear) > flip(lr,0.5) > "
+            "decode(3) > random_resized_crop(40x48,scale=0.08..1,ratio=0.75..1.33333,bilinear) > "
+            "flip(lr,0.5) > "
             "normalize(scale=0.00392157,mean=0/0/0,deviation=1/1/1) > layout(chw)");
 }
 

@@ -44,7 +44,10 @@ void LazyImage::start_encoded(std::span<const uint8_t> bytes, const JpegOptions&
   }
   const JpegHeader header = tools_.jpeg.open(bytes, origin_);
   const int channels = jpeg.channels ? jpeg.channels : std::min(header.channels, 3);
-  begin({.dtype = DType::kUInt8, .height = header.height, .width = header.width, .channels = channels},
+  begin({.dtype = DType::kUInt8,
+         .height = header.height,
+         .width = header.width,
+         .channels = channels},
         false);
   encoded_ = true;
   jpeg_ = jpeg;
@@ -163,7 +166,8 @@ bool LazyImage::copy_straight(void* data) {
     return true;
   }
   const ImageView part = headway::crop(source_, crop_);
-  for (int y = 0; y < part.height; ++y) std::memcpy(to + y * row_bytes, part.row(y), size_t(row_bytes));
+  for (int y = 0; y < part.height; ++y)
+    std::memcpy(to + y * row_bytes, part.row(y), size_t(row_bytes));
   return true;
 }
 
@@ -187,7 +191,8 @@ ResizeGeometry LazyImage::geometry() const {
 
 void LazyImage::produce(void* data, Layout layout) {
   if ((layout == Layout::kHWC || channels_ == 1) && copy_straight(data)) return;
-  const Output output{.data = data, .dtype = dtype_, .layout = layout, .scale = scale_, .bias = bias_};
+  const Output output{
+      .data = data, .dtype = dtype_, .layout = layout, .scale = scale_, .bias = bias_};
   if (encoded_) return decode_through(geometry(), output);
   tools_.resizer.resize(headway::crop(source_, crop_), geometry(), output);
 }

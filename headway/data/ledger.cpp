@@ -49,17 +49,19 @@ void Ledger::note(std::exception_ptr error) {
     const std::string text =
         line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0) {
-      throw Error(fmt::format("cannot write the ledger {}: {}", policy_.ledger, std::strerror(errno)),
-                  "free some disk space, or put the ledger elsewhere");
+      throw Error(
+          fmt::format("cannot write the ledger {}: {}", policy_.ledger, std::strerror(errno)),
+          "free some disk space, or put the ledger elsewhere");
     }
   }
   const bool over_rate = seen_ >= kRateNeeds && double(skipped_) > policy_.max_rate * double(seen_);
   if (skipped_ <= policy_.max_count && !over_rate) return;
-  throw Error(fmt::format("{} of {} samples were bad, more than the error budget allows; the last: {}",
-                          skipped_, seen_, bad.problem()),
-              policy_.ledger.empty()
-                  ? "repair the data, raise the budget, or name a ledger file to see every bad sample"
-                  : "see " + policy_.ledger + " for every bad sample; repair them or raise the budget");
+  throw Error(
+      fmt::format("{} of {} samples were bad, more than the error budget allows; the last: {}",
+                  skipped_, seen_, bad.problem()),
+      policy_.ledger.empty()
+          ? "repair the data, raise the budget, or name a ledger file to see every bad sample"
+          : "see " + policy_.ledger + " for every bad sample; repair them or raise the budget");
 }
 
 void Ledger::count_good(int64_t samples) {
@@ -89,8 +91,8 @@ std::vector<LedgerEntry> Ledger::read(const std::string& path) {
   for (std::string line; std::getline(in, line);) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (json.is_discarded()) continue;  // cut off by a kill while it was written
-    entries.push_back({json.value("file", ""), json.value("offset", int64_t{-1}),
-                       json.value("reason", "")});
+    entries.push_back(
+        {json.value("file", ""), json.value("offset", int64_t{-1}), json.value("reason", "")});
   }
   return entries;
 }

@@ -14,8 +14,8 @@ class Node;
 class Run;
 using NodePtr = std::shared_ptr<const Node>;
 
-// One operator of a dataset's description: immutable, shared, cheap. A new operator is a subclass in
-// a file of its own under ops/ or sources/.
+// One operator of a dataset's description: immutable, shared, cheap. A new operator is a subclass
+// in a file of its own under ops/ or sources/.
 //
 // A node that knows its elements by number (a file list, a range, a map over one ...) is *indexed*:
 // it has at(), needs no state, can be shuffled without a buffer and runs without a lock. Everything
@@ -47,7 +47,7 @@ class Node {
   // Map-like nodes: one element in, at most one out, each on its own.
   virtual bool maps() const { return false; }
   virtual SampleOpPtr sample_op() const { return nullptr; }
-  virtual bool drops() const { return false; }          // may drop elements
+  virtual bool drops() const { return false; }              // may drop elements
   virtual int64_t parallel_calls() const { return kAuto; }  // 1: one at a time, in order
   virtual bool ordered() const { return true; }
 

@@ -12,10 +12,10 @@ inline constexpr int64_t kUnknown = -2;   // cardinality
 
 // What to do with a sample that cannot be read, decoded or mapped.
 struct ErrorPolicy {
-  bool skip = false;             // false: the first bad sample ends the run, loudly
-  int64_t max_count = 100;       // skip: more bad samples than this end the run
-  double max_rate = 1.0;         // skip: ... or a larger share than this of the samples seen (after 100)
-  std::string ledger;            // skip: a JSON-lines file that gets one line per skipped sample
+  bool skip = false;        // false: the first bad sample ends the run, loudly
+  int64_t max_count = 100;  // skip: more bad samples than this end the run
+  double max_rate = 1.0;    // skip: ... or a larger share than this of the samples seen (after 100)
+  std::string ledger;       // skip: a JSON-lines file that gets one line per skipped sample
 
   static ErrorPolicy stop() { return {}; }
   static ErrorPolicy skip_up_to(int64_t count, std::string ledger = "") {
@@ -33,7 +33,7 @@ struct Options {
   std::optional<bool> deterministic{};        // default true: same order whatever the threads
   std::optional<uint64_t> seed{};             // default 0
   std::optional<ErrorPolicy> errors{};
-  std::optional<double> stall_report_s{};     // default 10; 0 turns the report off
+  std::optional<double> stall_report_s{};  // default 10; 0 turns the report off
 
   // These options with what is unset taken from `others`.
   Options or_else(const Options& others) const;

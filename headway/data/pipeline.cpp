@@ -105,7 +105,8 @@ std::optional<Element> Pipeline::next() {
       for (int i = 0; i < kSpins && p.run.pool.output.ticket() == ticket; ++i) relax();
       if (p.run.pool.output.ticket() != ticket) continue;
       now = now_ns();
-      p.run.pool.output.wait(ticket, std::clamp<int64_t>(next_report - now, 1'000'000, 1'000'000'000));
+      p.run.pool.output.wait(ticket,
+                             std::clamp<int64_t>(next_report - now, 1'000'000, 1'000'000'000));
     }
     now = now_ns();
     if (now >= next_report) {
@@ -137,7 +138,8 @@ PipelineState Pipeline::save() const {
 void Pipeline::Impl::restore(const PipelineState& state) {
   const auto json = nlohmann::json::parse(state.text, nullptr, false);
   if (json.is_discarded() || !json.is_object() || json.value("format", "") != kFormat) {
-    throw Error("this is not a saved position of a pipeline", "give what Pipeline::save() returned");
+    throw Error("this is not a saved position of a pipeline",
+                "give what Pipeline::save() returned");
   }
   const auto saved = json.value("pipeline", "");
   if (saved != description) {
@@ -192,22 +194,24 @@ PipelineStats Pipeline::stats() const {
 std::string Pipeline::explain() const {
   const Impl& p = *impl_;
   const PipelineStats s = stats();
-  std::string text = "described\n" + p.description + "planned\n" + describe_chain(*p.planned) + "stages, consumer first\n";
+  std::string text = "described\n" + p.description + "planned\n" + describe_chain(*p.planned) +
+                     "stages, consumer first\n";
   for (const StageStats& stage : s.stages) {
     text += fmt::format("{}{}: queue of {}\n", std::string(2 * stage.depth, ' '), stage.name,
                         stage.queue_capacity);
   }
-  text += fmt::format("RAM: {} MB of {} MB used, {} MB at most so far\nthreads\n", s.ram_used_bytes >> 20,
-                      s.ram_limit_bytes >> 20, s.ram_peak_bytes >> 20);
+  text += fmt::format("RAM: {} MB of {} MB used, {} MB at most so far\nthreads\n",
+                      s.ram_used_bytes >> 20, s.ram_limit_bytes >> 20, s.ram_peak_bytes >> 20);
   for (const std::string& decision : p.tune.decisions()) text += decision + "\n";
   if (s.taken > 1) {
     double work_s = 0;
     for (const StageStats& stage : s.stages) work_s += stage.busy_s + stage.input_s;
     const double n = double(s.taken), workers = std::max(1, s.threads);
-    text += fmt::format("consumer: {:.3f} ms of its own per element, {:.3f} ms waiting for one\n"
-                        "feed: {:.3f} ms of work per element, so {} worker{} can give one every {:.3f} ms\n",
-                        1e3 * s.elsewhere_s / n, 1e3 * s.waiting_s / n, 1e3 * work_s / n, s.threads,
-                        s.threads == 1 ? "" : "s", 1e3 * work_s / n / workers);
+    text += fmt::format(
+        "consumer: {:.3f} ms of its own per element, {:.3f} ms waiting for one\n"
+        "feed: {:.3f} ms of work per element, so {} worker{} can give one every {:.3f} ms\n",
+        1e3 * s.elsewhere_s / n, 1e3 * s.waiting_s / n, 1e3 * work_s / n, s.threads,
+        s.threads == 1 ? "" : "s", 1e3 * work_s / n / workers);
   }
   return text;
 }
@@ -228,8 +232,8 @@ std::string Pipeline::stall_report() const {
       continue;
     }
     text += fmt::format("  worker {}: in {} of {} for {:.1f} s{}\n", worker->number,
-                        a.op.empty() ? "its source" : a.op, a.stage, double(now - a.since_ns) * 1e-9,
-                        a.file.empty() ? "" : ", on " + a.file);
+                        a.op.empty() ? "its source" : a.op, a.stage,
+                        double(now - a.since_ns) * 1e-9, a.file.empty() ? "" : ", on " + a.file);
   }
   text += fmt::format("  {} of {} workers have nothing to do", idle, p.run.pool.workers().size());
   return text;

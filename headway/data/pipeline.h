@@ -20,7 +20,7 @@ struct PipelineState {
 };
 
 struct StartOptions {
-  int64_t epoch = 0;  // which iteration: keys shuffles and augmentations
+  int64_t epoch = 0;                     // which iteration: keys shuffles and augmentations
   std::optional<PipelineState> state{};  // go on where this was saved
 };
 
@@ -70,8 +70,8 @@ class Pipeline {
   // When nothing comes for a while it says who waits for what (Options::stall_report_s).
   std::optional<Element> next();
 
-  // The position behind the last element next() gave. A pipeline restored from it (same dataset, any
-  // threads) goes on with exactly the element that would have come.
+  // The position behind the last element next() gave. A pipeline restored from it (same dataset,
+  // any threads) goes on with exactly the element that would have come.
   PipelineState save() const;
 
   PipelineStats stats() const;
@@ -90,7 +90,9 @@ struct PipelineEnd {};
 // For range-based loops.
 class PipelineIterator {
  public:
-  explicit PipelineIterator(Pipeline run) : run_(std::make_shared<Pipeline>(std::move(run))) { ++*this; }
+  explicit PipelineIterator(Pipeline run) : run_(std::make_shared<Pipeline>(std::move(run))) {
+    ++*this;
+  }
   Element& operator*() { return *element_; }
   PipelineIterator& operator++() {
     element_ = run_->next();

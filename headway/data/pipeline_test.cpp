@@ -59,13 +59,16 @@ TEST(Pipeline, FilterDropsAndBatchesStayFull) {
 }
 
 TEST(Pipeline, AFunctionThatThrowsIsNamedAndEndsTheRun) {
-  const Dataset bad = range(100).map([](int64_t x) -> int64_t {
-    if (x == 40) throw std::runtime_error("forty is bad");
-    return x;
-  }, {.name = "check"});
+  const Dataset bad = range(100).map(
+      [](int64_t x) -> int64_t {
+        if (x == 40) throw std::runtime_error("forty is bad");
+        return x;
+      },
+      {.name = "check"});
   Pipeline run = bad.batch(8).with_options({.threads = 2}).start();
   try {
-    while (run.next()) {}
+    while (run.next()) {
+    }
     FAIL() << "the error was lost";
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "check: forty is bad");
@@ -94,10 +97,13 @@ TEST(Pipeline, AbandonedEarlyItJoinsItsThreadsAndFreesEverything) {
 }
 
 TEST(Pipeline, TheSameSeedGivesTheSameRandomNumbersForAnyThreads) {
-  const auto noisy = range(500).shuffle().random_map([](Element e, Random& random) {
-    e.set("noise", Tensor::scalar<float>(random.uniform()));
-    return e;
-  }).batch(16);
+  const auto noisy = range(500)
+                         .shuffle()
+                         .random_map([](Element e, Random& random) {
+                           e.set("noise", Tensor::scalar<float>(random.uniform()));
+                           return e;
+                         })
+                         .batch(16);
   std::vector<Element> expected;
   for (const Batch& b : noisy.with_options({.threads = 0})) expected.push_back(b);
   for (int threads : {1, 2, 16}) {
@@ -109,10 +115,12 @@ TEST(Pipeline, TheSameSeedGivesTheSameRandomNumbersForAnyThreads) {
 }
 
 TEST(Pipeline, UnorderedGivesEveryElementOnce) {
-  const Dataset uneven = range(300).map([](int64_t x) {
-    if (x % 7 == 0) std::this_thread::yield();
-    return x;
-  }, {.ordered = false});
+  const Dataset uneven = range(300).map(
+      [](int64_t x) {
+        if (x % 7 == 0) std::this_thread::yield();
+        return x;
+      },
+      {.ordered = false});
   const auto values = values_of(uneven, 4);
   EXPECT_EQ(std::set<int64_t>(values.begin(), values.end()).size(), 300u);
   EXPECT_EQ(values.size(), 300u);
@@ -120,24 +128,29 @@ TEST(Pipeline, UnorderedGivesEveryElementOnce) {
 
 TEST(Pipeline, ASerialMapIsCalledInOrderAndAlone) {
   auto last = std::make_shared<std::atomic<int64_t>>(-1);
-  const Dataset serial = range(500).map([last](int64_t x) {
-    EXPECT_EQ(last->exchange(x), x - 1);
-    return x;
-  }, {.num_parallel_calls = 1});
+  const Dataset serial = range(500).map(
+      [last](int64_t x) {
+        EXPECT_EQ(last->exchange(x), x - 1);
+        return x;
+      },
+      {.num_parallel_calls = 1});
   EXPECT_EQ(values_of(serial.batch(8), 4), iota(500));
 }
 
 TEST(Pipeline, NoMoreCallsAtOnceThanAskedFor) {
   auto inside = std::make_shared<std::atomic<int>>(0);
   auto most = std::make_shared<std::atomic<int>>(0);
-  const Dataset two = range(200).map([=](int64_t x) {
-    const int now = ++*inside;
-    int seen = *most;
-    while (now > seen && !most->compare_exchange_weak(seen, now)) {}
-    std::this_thread::yield();
-    --*inside;
-    return x;
-  }, {.num_parallel_calls = 2});
+  const Dataset two = range(200).map(
+      [=](int64_t x) {
+        const int now = ++*inside;
+        int seen = *most;
+        while (now > seen && !most->compare_exchange_weak(seen, now)) {
+        }
+        std::this_thread::yield();
+        --*inside;
+        return x;
+      },
+      {.num_parallel_calls = 2});
   EXPECT_EQ(values_of(two, 8), iota(200));
   EXPECT_LE(most->load(), 2);
 }
@@ -153,7 +166,8 @@ TEST(Pipeline, BatchesOfDifferentShapesAreRefusedWithTheSampleNamed) {
     run.next();
     FAIL();
   } catch (const Error& e) {
-    EXPECT_EQ(e.problem(), "batch: 'x' of sample 2 is float32 4, others in its batch are float32 3");
+    EXPECT_EQ(e.problem(),
+              "batch: 'x' of sample 2 is float32 4, others in its batch are float32 3");
     EXPECT_FALSE(e.hint().empty());
   }
 }
@@ -166,14 +180,16 @@ TEST(Pipeline, SaysWhoWaitsWhenNothingMoves) {
     report = text;
   });
   auto release = std::make_shared<std::atomic<bool>>(false);
-  const Dataset stuck = range(10).map([release, &mu, &report](int64_t x) {
-    while (!*release) {
-      std::this_thread::yield();
-      MutexLock lock(mu);
-      if (!report.empty()) *release = true;
-    }
-    return x;
-  }, {.name = "stuck_map"});
+  const Dataset stuck = range(10).map(
+      [release, &mu, &report](int64_t x) {
+        while (!*release) {
+          std::this_thread::yield();
+          MutexLock lock(mu);
+          if (!report.empty()) *release = true;
+        }
+        return x;
+      },
+      {.name = "stuck_map"});
   Pipeline run = stuck.with_options({.threads = 1, .stall_report_s = 0.05}).start();
   EXPECT_EQ(run.next()->only().item<int64_t>(), 0);
   set_log_sink(old);
@@ -182,13 +198,16 @@ TEST(Pipeline, SaysWhoWaitsWhenNothingMoves) {
 }
 
 TEST(Pipeline, StaysWithinItsRamBudget) {
-  const Dataset big = range(64).map([](Element) {
-    Element out;
-    out.set("x", Tensor::empty(DType::kUInt8, {1 << 20}));
-    return out;
-  }).batch(4);
+  const Dataset big = range(64)
+                          .map([](Element) {
+                            Element out;
+                            out.set("x", Tensor::empty(DType::kUInt8, {1 << 20}));
+                            return out;
+                          })
+                          .batch(4);
   Pipeline run = big.with_options({.threads = 2, .ram_budget_bytes = 10 << 20}).start();
-  while (run.next()) {}
+  while (run.next()) {
+  }
   EXPECT_LE(run.stats().ram_peak_bytes, 10 << 20);
 }
 

@@ -145,7 +145,8 @@ std::unique_ptr<StageIterator> start_stage(Run& run, const NodePtr& node, int64_
       return std::unique_ptr<StageIterator>(stage);
     }
     StageConfig config{.name = "prefetch", .may_drop = true, .capacity = capacity};
-    auto stage = std::make_shared<Stage>(run, config, node->iterate(run, epoch, depth + 1), epoch, depth);
+    auto stage =
+        std::make_shared<Stage>(run, config, node->iterate(run, epoch, depth + 1), epoch, depth);
     return std::make_unique<StageIterator>(run, std::move(stage));
   }
   StageConfig config{.may_drop = true, .capacity = capacity};
@@ -167,8 +168,8 @@ std::unique_ptr<StageIterator> start_chain(Run& run, const Chain& chain, StageCo
   if (runs_by_number(*chain.base)) {
     stage = std::make_shared<Stage>(run, std::move(config), chain.base, epoch, depth);
   } else {
-    stage = std::make_shared<Stage>(run, std::move(config), start(run, chain.base, epoch, depth + 1),
-                                    epoch, depth);
+    stage = std::make_shared<Stage>(run, std::move(config),
+                                    start(run, chain.base, epoch, depth + 1), epoch, depth);
   }
   return std::make_unique<StageIterator>(run, std::move(stage));
 }

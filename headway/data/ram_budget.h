@@ -26,7 +26,8 @@ class RamBudget {
   bool note_peak() {
     const int64_t used = used_.load();
     int64_t peak = peak_.load();
-    while (used > peak && !peak_.compare_exchange_weak(peak, used)) {}
+    while (used > peak && !peak_.compare_exchange_weak(peak, used)) {
+    }
     return true;
   }
 

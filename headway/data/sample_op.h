@@ -24,8 +24,8 @@ class BatchRow {
 struct SampleContext {
   uint64_t seed = 0;
   int64_t epoch = 0;
-  int64_t ordinal = 0;      // position in the stream of its operator's input
-  BatchRow* row = nullptr;  // set for the last operator before a batch
+  int64_t ordinal = 0;       // position in the stream of its operator's input
+  BatchRow* row = nullptr;   // set for the last operator before a batch
   RamBudget* ram = nullptr;  // of the pipeline that runs; null outside of one
 
   Random random(uint32_t op) const { return Random(seed, epoch, ordinal, op); }

@@ -7,9 +7,9 @@
 namespace headway {
 namespace {
 
-constexpr int64_t kChunkNs = 50'000;       // work worth a trip to the queue
+constexpr int64_t kChunkNs = 50'000;  // work worth a trip to the queue
 constexpr int64_t kMaxChunk = 64;
-constexpr int64_t kTimeEveryNs = 5'000;    // samples dearer than this have each operator timed
+constexpr int64_t kTimeEveryNs = 5'000;  // samples dearer than this have each operator timed
 constexpr int64_t kSmallSlotBytes = 1 << 20;
 constexpr int64_t kFewSlots = 4, kManySlots = 16;
 
@@ -24,9 +24,9 @@ std::exception_ptr located(const std::string& op, const Element& sample) {
   try {
     throw;
   } catch (const SampleError& e) {
-    return std::make_exception_ptr(e.origin().empty()
-                                       ? SampleError(sample.origin(), op + ": " + e.reason(), e.hint())
-                                       : e.within(op));
+    return std::make_exception_ptr(
+        e.origin().empty() ? SampleError(sample.origin(), op + ": " + e.reason(), e.hint())
+                           : e.within(op));
   } catch (const Error& e) {
     return std::make_exception_ptr(SampleError(sample.origin(), op + ": " + e.problem(), e.hint()));
   } catch (const std::exception& e) {
@@ -64,7 +64,8 @@ Stage::Stage(Run& run, StageConfig config, NodePtr indexed, int64_t epoch, int d
   slots_.resize(kMaxSlots);
 }
 
-Stage::Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int64_t epoch, int depth)
+Stage::Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int64_t epoch,
+             int depth)
     : run_(run),
       config_(std::move(config)),
       epoch_(epoch),
@@ -127,7 +128,8 @@ bool Stage::claim(Worker& worker, Work& work) {
     finished_ = true;
     announce();
   }
-  run_.pool.work.notify_one();  // there may be more for a worker that came while this one was in here
+  run_.pool.work
+      .notify_one();  // there may be more for a worker that came while this one was in here
   return true;
 }
 
@@ -507,8 +509,8 @@ std::string Stage::state() const {
   } else {
     why = "waiting for input";
   }
-  return fmt::format("queue {} ready of {} begun (room for {}), {} in, {} out, {}", ready, outstanding,
-                     counters_->queue_capacity.load(), counters_->elements_in.load(),
+  return fmt::format("queue {} ready of {} begun (room for {}), {} in, {} out, {}", ready,
+                     outstanding, counters_->queue_capacity.load(), counters_->elements_in.load(),
                      counters_->elements_out.load(), why);
 }
 

@@ -17,17 +17,18 @@ namespace headway {
 struct StageConfig {
   std::string name{};
   std::vector<SampleOpPtr> ops{};  // run on each element, in this order
-  int64_t batch_size = 0;         // 0: elements come out one by one
+  int64_t batch_size = 0;          // 0: elements come out one by one
   bool drop_remainder = false;
-  bool may_drop = false;          // ops may drop or fail-and-skip: only without batches
+  bool may_drop = false;  // ops may drop or fail-and-skip: only without batches
   bool ordered = true;
-  int max_workers = 0;            // 0: as many as there are
-  int64_t capacity = kAuto;       // finished outputs kept ready: batches, or elements
+  int max_workers = 0;       // 0: as many as there are
+  int64_t capacity = kAuto;  // finished outputs kept ready: batches, or elements
 };
 
 // The parallel machine of a pipeline: takes elements from its input one after the other, runs the
 // operators on many of them at once, and gives the results out in order (or as they come), as
-// elements or assembled into batches. map, batch, prefetch and parallel interleave are all made of it.
+// elements or assembled into batches. map, batch, prefetch and parallel interleave are all made of
+// it.
 //
 // The input is an indexed node (elements by number; no lock, no state but the next number) or an
 // iterator (pulled by one worker at a time). A worker never waits inside a stage for another stage.
@@ -73,18 +74,18 @@ class Stage : public std::enable_shared_from_this<Stage> {
     std::atomic<int64_t> pending{0};  // samples at work, plus one while it may still grow
     std::atomic<bool> ready{false};   // complete: downstream may take it
     int64_t sequence = 0;
-    int64_t assigned = 0;             // samples it has or will have
+    int64_t assigned = 0;  // samples it has or will have
     int64_t reserved_bytes = 0;
-    BatchBuilder builder;             // batches
+    BatchBuilder builder;  // batches
     Element batch;
-    std::vector<Outcome> outcomes;    // elements
-    Cursor after;                     // the input's position behind the slot
+    std::vector<Outcome> outcomes;  // elements
+    Cursor after;                   // the input's position behind the slot
     int64_t ordinal_after = 0;
     Mutex mu;
     std::exception_ptr error GUARDED_BY(mu);
     int64_t error_row GUARDED_BY(mu) = 0;  // the earliest bad sample is the one reported
-    bool taken = false;               // given out ahead of its turn
-    bool remainder = false;           // a short last batch that nobody wants
+    bool taken = false;                    // given out ahead of its turn
+    bool remainder = false;                // a short last batch that nobody wants
   };
   // What claim() hands to execute().
   struct Work {
@@ -127,16 +128,16 @@ class Stage : public std::enable_shared_from_this<Stage> {
   std::vector<std::string> op_names_;
   std::vector<std::unique_ptr<Slot>> slots_;  // a ring; each made when first needed
   std::atomic<int64_t> wanted_capacity_;
-  std::atomic<int> inside_{0};     // workers executing
+  std::atomic<int> inside_{0};  // workers executing
   std::atomic<bool> started_{false};
   std::atomic<bool> stopped_{false};
-  std::atomic<int64_t> slot_bytes_{0};   // of the last finished slot
-  std::atomic<int64_t> sample_ns_{0};    // smoothed cost of one sample
-  std::atomic<int64_t> opened_{0};       // slots opened so far
-  std::atomic<bool> refused_{false};     // a worker found no room
+  std::atomic<int64_t> slot_bytes_{0};           // of the last finished slot
+  std::atomic<int64_t> sample_ns_{0};            // smoothed cost of one sample
+  std::atomic<int64_t> opened_{0};               // slots opened so far
+  std::atomic<bool> refused_{false};             // a worker found no room
   alignas(64) std::atomic<int64_t> retired_{0};  // slots given out completely; written downstream
-  std::atomic<bool> ended_{false};       // the input gave its last element
-  std::atomic<bool> finished_{false};    // ... and the last slot is closed
+  std::atomic<bool> ended_{false};               // the input gave its last element
+  std::atomic<bool> finished_{false};            // ... and the last slot is closed
 
   mutable Mutex input_mu_;
   std::unique_ptr<Iterator> input_ GUARDED_BY(input_mu_);
@@ -144,11 +145,11 @@ class Stage : public std::enable_shared_from_this<Stage> {
   Slot* open_ GUARDED_BY(input_mu_) = nullptr;
 
   // Downstream's own.
-  int64_t outcome_at_ = 0;         // next outcome of the slot at retired_
+  int64_t outcome_at_ = 0;  // next outcome of the slot at retired_
   bool spent_ = false;
-  Cursor position_;                // behind the last slot given out
+  Cursor position_;  // behind the last slot given out
   int64_t ordinal_position_ = 0;
-  int64_t discard_outcomes_ = 0;   // to drop after a restore
+  int64_t discard_outcomes_ = 0;  // to drop after a restore
   std::set<int64_t> discard_slots_;
 };
 

@@ -78,8 +78,8 @@ void WorkerPool::add(std::shared_ptr<Stage> stage) {
 void WorkerPool::remove(const Stage* stage) {
   std::shared_ptr<Stage> last;  // dropped outside of the lock
   MutexLock lock(mu_);
-  const auto it = std::find_if(stages_.begin(), stages_.end(),
-                               [&](const auto& s) { return s.get() == stage; });
+  const auto it =
+      std::find_if(stages_.begin(), stages_.end(), [&](const auto& s) { return s.get() == stage; });
   if (it == stages_.end()) return;
   last = std::move(*it);
   stages_.erase(it);
@@ -107,7 +107,8 @@ bool WorkerPool::help(Worker& self) {
 
 void WorkerPool::run(Worker& self) {
   self.tid = gettid();
-  pthread_setname_np(pthread_self(), ("hw-feed-" + std::to_string(self.number)).substr(0, 15).c_str());
+  pthread_setname_np(pthread_self(),
+                     ("hw-feed-" + std::to_string(self.number)).substr(0, 15).c_str());
   std::vector<std::shared_ptr<Stage>> stages;
   uint64_t generation = ~uint64_t{0};
   while (!stopping_.load(std::memory_order_relaxed)) {

@@ -55,8 +55,8 @@ struct Worker {
   Element sample;
 };
 
-// The threads of one pipeline. Each takes the ready work nearest to the consumer; when there is none
-// it sleeps until something has happened anywhere (an output taken, an output ready).
+// The threads of one pipeline. Each takes the ready work nearest to the consumer; when there is
+// none it sleeps until something has happened anywhere (an output taken, an output ready).
 //
 // Stages come and go while it runs (an interleave opens one per file).
 class WorkerPool {
@@ -74,8 +74,8 @@ class WorkerPool {
   std::vector<std::shared_ptr<Stage>> stages() const EXCLUDES(mu_);
   std::vector<Worker*> workers() const EXCLUDES(mu_);
 
-  // Notified when waiting work may have become ready: one worker, which wakes the next when there is
-  // more than it can take.
+  // Notified when waiting work may have become ready: one worker, which wakes the next when there
+  // is more than it can take.
   EventCount work;
   EventCount output;  // notified when the consumer may find something
 
@@ -96,7 +96,7 @@ class WorkerPool {
   mutable Mutex mu_;
   std::atomic<int> active_{0};
   std::atomic<bool> stopping_{false};
-  std::atomic<uint64_t> generation_{0};  // of stages_
+  std::atomic<uint64_t> generation_{0};                         // of stages_
   std::vector<std::shared_ptr<Stage>> stages_ GUARDED_BY(mu_);  // nearest to the consumer first
   std::vector<std::unique_ptr<Worker>> workers_ GUARDED_BY(mu_);
   std::vector<std::thread> threads_ GUARDED_BY(mu_);

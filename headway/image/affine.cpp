@@ -75,7 +75,8 @@ void affine_typed(const ImageView& source, const AffineMatrix& m, FillMode fill,
       const T* bottom = source.row_as<T>(row.high);
       for (int c = 0; c < channels; ++c) {
         const int left = column.low * channels + c, right = column.high * channels + c;
-        const float upper = float(top[left]) + (float(top[right]) - float(top[left])) * column.weight;
+        const float upper =
+            float(top[left]) + (float(top[right]) - float(top[left])) * column.weight;
         const float lower =
             float(bottom[left]) + (float(bottom[right]) - float(bottom[left])) * column.weight;
         out[c] = store<T>(upper + (lower - upper) * row.weight);
@@ -88,17 +89,22 @@ void affine_typed(const ImageView& source, const AffineMatrix& m, FillMode fill,
 
 std::string_view name_of(FillMode fill) {
   switch (fill) {
-    case FillMode::kNearest: return "nearest";
-    case FillMode::kConstant: return "constant";
-    case FillMode::kReflect: return "reflect";
-    case FillMode::kWrap: return "wrap";
+    case FillMode::kNearest:
+      return "nearest";
+    case FillMode::kConstant:
+      return "constant";
+    case FillMode::kReflect:
+      return "reflect";
+    case FillMode::kWrap:
+      return "wrap";
   }
   return "";
 }
 
 AffineMatrix affine_matrix(const AffineSettings& settings, int height, int width) {
   const double turn = radians(settings.rotation_degrees), lean = radians(settings.shear_degrees);
-  const Matrix3 rotate{std::cos(turn), -std::sin(turn), 0, std::sin(turn), std::cos(turn), 0, 0, 0, 1};
+  const Matrix3 rotate{
+      std::cos(turn), -std::sin(turn), 0, std::sin(turn), std::cos(turn), 0, 0, 0, 1};
   const Matrix3 shift{1, 0, settings.shift_rows, 0, 1, settings.shift_columns, 0, 0, 1};
   const Matrix3 shear{1, -std::sin(lean), 0, 0, std::cos(lean), 0, 0, 0, 1};
   const Matrix3 zoom{settings.zoom_rows, 0, 0, 0, settings.zoom_columns, 0, 0, 0, 1};
@@ -114,9 +120,12 @@ void affine(const ImageView& source, const AffineMatrix& matrix, FillMode fill, 
             const ImageSpan& target) {
   assert(source.dtype == target.dtype && source.channels == target.channels);
   switch (source.dtype) {
-    case DType::kUInt8: return affine_typed<uint8_t>(source, matrix, fill, fill_value, target);
-    case DType::kUInt16: return affine_typed<uint16_t>(source, matrix, fill, fill_value, target);
-    default: return affine_typed<float>(source, matrix, fill, fill_value, target);
+    case DType::kUInt8:
+      return affine_typed<uint8_t>(source, matrix, fill, fill_value, target);
+    case DType::kUInt16:
+      return affine_typed<uint16_t>(source, matrix, fill, fill_value, target);
+    default:
+      return affine_typed<float>(source, matrix, fill, fill_value, target);
   }
 }
 

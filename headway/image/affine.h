@@ -30,8 +30,8 @@ struct AffineSettings {
 // of keras' apply_affine_transform.
 AffineMatrix affine_matrix(const AffineSettings& settings, int height, int width);
 
-// Linear interpolation (order 1). `target` has the source's dtype, size and channels, and is another
-// image; integer types are rounded to nearest.
+// Linear interpolation (order 1). `target` has the source's dtype, size and channels, and is
+// another image; integer types are rounded to nearest.
 void affine(const ImageView& source, const AffineMatrix& matrix, FillMode fill, float fill_value,
             const ImageSpan& target);
 

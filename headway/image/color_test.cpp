@@ -85,16 +85,16 @@ TEST(Normalize, ConversionGoesThereAndBack) {
 TEST(Affine, NothingAskedChangesNothing) {
   auto values = ramp(7 * 5 * 3);
   std::vector<float> out(values.size());
-  affine(packed(values.data(), DType::kFloat32, 7, 5, 3), affine_matrix({}, 7, 5), FillMode::kConstant, 0,
-         packed(out.data(), DType::kFloat32, 7, 5, 3));
+  affine(packed(values.data(), DType::kFloat32, 7, 5, 3), affine_matrix({}, 7, 5),
+         FillMode::kConstant, 0, packed(out.data(), DType::kFloat32, 7, 5, 3));
   for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(out[i], values[i], 1e-5);
 }
 
 TEST(Affine, QuarterTurnMovesTheCorners) {
   const float values[] = {1, 2, 3, 4};
   float out[4];
-  affine(packed(values, DType::kFloat32, 2, 2, 1), affine_matrix({.rotation_degrees = 90}, 2, 2), FillMode::kNearest, 0,
-         packed(out, DType::kFloat32, 2, 2, 1));
+  affine(packed(values, DType::kFloat32, 2, 2, 1), affine_matrix({.rotation_degrees = 90}, 2, 2),
+         FillMode::kNearest, 0, packed(out, DType::kFloat32, 2, 2, 1));
   EXPECT_NEAR(out[0], 3, 1e-4);
   EXPECT_NEAR(out[1], 1, 1e-4);
   EXPECT_NEAR(out[2], 4, 1e-4);
@@ -104,8 +104,8 @@ TEST(Affine, QuarterTurnMovesTheCorners) {
 std::vector<float> shifted(FillMode fill, double columns) {
   const float values[] = {1, 2, 3, 4};
   std::vector<float> out(4);
-  affine(packed(values, DType::kFloat32, 1, 4, 1), affine_matrix({.shift_columns = columns}, 1, 4), fill, 9,
-         packed(out.data(), DType::kFloat32, 1, 4, 1));
+  affine(packed(values, DType::kFloat32, 1, 4, 1), affine_matrix({.shift_columns = columns}, 1, 4),
+         fill, 9, packed(out.data(), DType::kFloat32, 1, 4, 1));
   return out;
 }
 
@@ -119,9 +119,9 @@ TEST(Affine, FillsAsScipyDoes) {
 
 TEST(Orient, EveryOrientationOfSixPixels) {
   const uint8_t stored[] = {1, 2, 3, 4, 5, 6};  // 2 rows of 3
-  const std::vector<std::vector<uint8_t>> upright = {{1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}, {6, 5, 4, 3, 2, 1},
-                                                     {4, 5, 6, 1, 2, 3}, {1, 4, 2, 5, 3, 6}, {4, 1, 5, 2, 6, 3},
-                                                     {6, 3, 5, 2, 4, 1}, {3, 6, 2, 5, 1, 4}};
+  const std::vector<std::vector<uint8_t>> upright = {
+      {1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}, {6, 5, 4, 3, 2, 1}, {4, 5, 6, 1, 2, 3},
+      {1, 4, 2, 5, 3, 6}, {4, 1, 5, 2, 6, 3}, {6, 3, 5, 2, 4, 1}, {3, 6, 2, 5, 1, 4}};
   for (int orientation = 1; orientation <= 8; ++orientation) {
     std::vector<uint8_t> out(6);
     const bool sideways = turns_sideways(orientation);

@@ -5,7 +5,8 @@
 #include <cstring>
 
 // Not AVX-512: its wide vectors slow the processor down for the decoder between our calls (T1 and
-// T2 took 6 to 7% longer), and at 256 bits it gains nothing. SSSE3 alone is left out to compile faster.
+// T2 took 6 to 7% longer), and at 256 bits it gains nothing. SSSE3 alone is left out to compile
+// faster.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headway/image/kernels.cpp"
@@ -64,10 +65,15 @@ void split_typed(const void* row, int width, int channels, void* planes, int64_t
   T* to = static_cast<T*>(planes);
   const int64_t stride = stride_bytes / int64_t(sizeof(T));
   switch (channels) {
-    case 1: std::memcpy(to, from, sizeof(T) * size_t(width)); return;
-    case 2: return split_row<2>(from, width, to, stride);
-    case 3: return split_row<3>(from, width, to, stride);
-    default: return split_row<4>(from, width, to, stride);
+    case 1:
+      std::memcpy(to, from, sizeof(T) * size_t(width));
+      return;
+    case 2:
+      return split_row<2>(from, width, to, stride);
+    case 3:
+      return split_row<3>(from, width, to, stride);
+    default:
+      return split_row<4>(from, width, to, stride);
   }
 }
 
@@ -140,7 +146,8 @@ void blend_typed(const Blend& job) {
     for (int first = 0; first < job.taps; first += kFew) {
       const int taps = std::min(kFew, job.taps - first);
       for (int k = 0; k < taps; ++k) {
-        few[k] = reinterpret_cast<const T*>(static_cast<const uint8_t*>(job.rows[first + k]) + plane);
+        few[k] =
+            reinterpret_cast<const T*>(static_cast<const uint8_t*>(job.rows[first + k]) + plane);
       }
       const float* weights = job.weights + first;
       if (first > 0) {
@@ -287,18 +294,25 @@ void gather_row(const Columns& columns, const Gather& job) {
 template <int kTaps>
 void gather_channels(const Columns& columns, const Gather& job) {
   switch (job.channels) {
-    case 1: return gather_row<kTaps, 1>(columns, job);
-    case 2: return gather_row<kTaps, 2>(columns, job);
-    case 3: return gather_row<kTaps, 3>(columns, job);
-    default: return gather_row<kTaps, 4>(columns, job);
+    case 1:
+      return gather_row<kTaps, 1>(columns, job);
+    case 2:
+      return gather_row<kTaps, 2>(columns, job);
+    case 3:
+      return gather_row<kTaps, 3>(columns, job);
+    default:
+      return gather_row<kTaps, 4>(columns, job);
   }
 }
 
 void gather_impl(const Columns& columns, const Gather& job) {
   switch (columns.taps) {
-    case 1: return gather_channels<1>(columns, job);
-    case 2: return gather_channels<2>(columns, job);
-    default: return gather_channels<0>(columns, job);
+    case 1:
+      return gather_channels<1>(columns, job);
+    case 2:
+      return gather_channels<2>(columns, job);
+    default:
+      return gather_channels<0>(columns, job);
   }
 }
 
@@ -318,7 +332,8 @@ int lanes() { return HWY_DYNAMIC_DISPATCH(lane_count)(); }
 
 void split_channels(DType dtype, const void* row, int width, int channels, void* planes,
                     int64_t plane_stride_bytes) {
-  HWY_DYNAMIC_DISPATCH(split_channels_impl)(dtype, row, width, channels, planes, plane_stride_bytes);
+  HWY_DYNAMIC_DISPATCH(split_channels_impl)
+  (dtype, row, width, channels, planes, plane_stride_bytes);
 }
 
 void blend(const Blend& job) { HWY_DYNAMIC_DISPATCH(blend_impl)(job); }

@@ -49,9 +49,9 @@ struct Gather {
   const float* planes = nullptr;
   int64_t plane_stride = 0;
   int channels = 0;
-  float* out = nullptr;       // exactly count values per channel are written
+  float* out = nullptr;          // exactly count values per channel are written
   int64_t out_plane_stride = 0;  // 0: interleaved
-  bool bypass_cache = false;  // planar output only; every plane's row is aligned to a vector
+  bool bypass_cache = false;     // planar output only; every plane's row is aligned to a vector
 };
 void gather(const Columns& columns, const Gather& job);
 

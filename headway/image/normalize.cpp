@@ -10,8 +10,10 @@ namespace {
 template <typename From, typename To>
 To convert_value(From value) {
   if constexpr (std::is_same_v<From, To>) return value;
-  else if constexpr (std::is_same_v<From, uint8_t> && std::is_same_v<To, uint16_t>) return To(value << 8);
-  else if constexpr (std::is_same_v<From, uint16_t> && std::is_same_v<To, uint8_t>) return To(value >> 8);
+  else if constexpr (std::is_same_v<From, uint8_t> && std::is_same_v<To, uint16_t>)
+    return To(value << 8);
+  else if constexpr (std::is_same_v<From, uint16_t> && std::is_same_v<To, uint8_t>)
+    return To(value >> 8);
   else return from_unit<To>(to_unit(value));
 }
 
@@ -28,9 +30,12 @@ void convert_rows(const ImageView& source, const ImageSpan& target) {
 template <typename From>
 void convert_from(const ImageView& source, const ImageSpan& target) {
   switch (target.dtype) {
-    case DType::kUInt8: return convert_rows<From, uint8_t>(source, target);
-    case DType::kUInt16: return convert_rows<From, uint16_t>(source, target);
-    default: return convert_rows<From, float>(source, target);
+    case DType::kUInt8:
+      return convert_rows<From, uint8_t>(source, target);
+    case DType::kUInt16:
+      return convert_rows<From, uint16_t>(source, target);
+    default:
+      return convert_rows<From, float>(source, target);
   }
 }
 
@@ -40,9 +45,12 @@ void convert(const ImageView& source, const ImageSpan& target) {
   assert(source.height == target.height && source.width == target.width &&
          source.channels == target.channels);
   switch (source.dtype) {
-    case DType::kUInt8: return convert_from<uint8_t>(source, target);
-    case DType::kUInt16: return convert_from<uint16_t>(source, target);
-    default: return convert_from<float>(source, target);
+    case DType::kUInt8:
+      return convert_from<uint8_t>(source, target);
+    case DType::kUInt16:
+      return convert_from<uint16_t>(source, target);
+    default:
+      return convert_from<float>(source, target);
   }
 }
 

@@ -13,8 +13,8 @@ constexpr float top_of(DType dtype) {
   return dtype == DType::kUInt8 ? 255.0f : dtype == DType::kUInt16 ? 65535.0f : 1.0f;
 }
 
-// tf.image.convert_image_dtype of one value: integers are [0, 1] in float32; back, they are scaled by
-// the largest value plus a half, truncated and clamped.
+// tf.image.convert_image_dtype of one value: integers are [0, 1] in float32; back, they are scaled
+// by the largest value plus a half, truncated and clamped.
 template <typename T>
 float to_unit(T value) {
   if constexpr (std::is_floating_point_v<T>) return value;

@@ -9,8 +9,10 @@ void orient(const ImageView& source, int orientation, const ImageSpan& target) {
   const bool sideways = turns_sideways(orientation);
   assert(target.width == (sideways ? source.height : source.width));
   // Which ends of the stored image become the top and the left of the upright one.
-  const bool flip_columns = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-  const bool flip_rows = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const bool flip_columns =
+      orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+  const bool flip_rows =
+      orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   const size_t pixel = size_t(source.channels) * size_of(source.dtype);
   for (int y = 0; y < target.height; ++y) {
     uint8_t* out = target.row(y);

@@ -41,10 +41,14 @@ AxisGeometry columns_of(const ResizeGeometry& g) {
 
 std::string_view name_of(Filter filter) {
   switch (filter) {
-    case Filter::kNearest: return "nearest";
-    case Filter::kBilinear: return "bilinear";
-    case Filter::kBicubic: return "bicubic";
-    case Filter::kArea: return "area";
+    case Filter::kNearest:
+      return "nearest";
+    case Filter::kBilinear:
+      return "bilinear";
+    case Filter::kBicubic:
+      return "bicubic";
+    case Filter::kArea:
+      return "area";
   }
   return "";
 }
@@ -189,7 +193,8 @@ void Resizer::Impl::deliver(int y) {
     return;
   }
   for (int c = 0; c < channels; ++c) {
-    kernels::round_to(output.dtype, line + c * width, width, data + (c * height + y) * width * size);
+    kernels::round_to(output.dtype, line + c * width, width,
+                      data + (c * height + y) * width * size);
   }
 }
 
@@ -227,7 +232,9 @@ void Resizer::Impl::emit() {
                    .plane_stride = blended_stride,
                    .channels = channels,
                    .out = row_target(y),
-                   .out_plane_stride = !planar ? 0 : direct ? width * height : width,
+                   .out_plane_stride = !planar  ? 0
+                                       : direct ? width * height
+                                                : width,
                    .bypass_cache = bypass_cache});
   deliver(y);
 }

@@ -27,14 +27,14 @@ struct ResizeGeometry {
   int height = 0;
   Filter filter = Filter::kBilinear;
   bool antialias = false;
-  Rect window;            // part of the scaled image that is wanted
+  Rect window;  // part of the scaled image that is wanted
   // Where in the source the scaled image lies when it does not start and end with a whole pixel;
   // all of it when the sizes are 0.
   struct Stretch {
     float x = 0, y = 0, width = 0, height = 0;
     bool operator==(const Stretch&) const = default;
   } stretch = {};
-  bool flip_lr = false;   // mirror the window
+  bool flip_lr = false;  // mirror the window
   bool flip_ud = false;
 
   bool operator==(const ResizeGeometry&) const = default;

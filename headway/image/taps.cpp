@@ -28,8 +28,7 @@ bool widened(const AxisGeometry& axis) {
 // How one wanted pixel is made, before clamping to the image: everything make_taps needs.
 class Sampler {
  public:
-  explicit Sampler(const AxisGeometry& axis)
-      : axis_(axis), scale_(axis.span / float(axis.out)) {
+  explicit Sampler(const AxisGeometry& axis) : axis_(axis), scale_(axis.span / float(axis.out)) {
     if (widened(axis)) {
       // tf's ScaleAndTranslate goes through the forward scale.
       inverse_ = float(1.0 / (float(axis.out) / axis.span));
@@ -56,10 +55,14 @@ class Sampler {
     const int from = start(i);
     if (widened(axis_)) return weigh_widened(i, from, add);
     switch (axis_.filter) {
-      case Filter::kNearest: return add(0, 1.0f);
-      case Filter::kBilinear: return weigh_bilinear(i, from, add);
-      case Filter::kBicubic: return weigh_bicubic(i, from, add);
-      case Filter::kArea: return weigh_area(i, from, add);
+      case Filter::kNearest:
+        return add(0, 1.0f);
+      case Filter::kBilinear:
+        return weigh_bilinear(i, from, add);
+      case Filter::kBicubic:
+        return weigh_bicubic(i, from, add);
+      case Filter::kArea:
+        return weigh_area(i, from, add);
     }
   }
 
@@ -70,10 +73,14 @@ class Sampler {
   int unclamped_start(int i) const {
     if (widened(axis_)) return int(std::ceil(widened_centre(i) - radius_ - 0.5f));
     switch (axis_.filter) {
-      case Filter::kNearest: return int(std::floor((float(i) + 0.5f) * scale_ + axis_.offset));
-      case Filter::kBilinear: return int(std::floor(centre(i)));
-      case Filter::kBicubic: return int(std::floor(centre(i))) - 1;
-      case Filter::kArea: return int(std::floor(float(i) * scale_ + axis_.offset));
+      case Filter::kNearest:
+        return int(std::floor((float(i) + 0.5f) * scale_ + axis_.offset));
+      case Filter::kBilinear:
+        return int(std::floor(centre(i)));
+      case Filter::kBicubic:
+        return int(std::floor(centre(i))) - 1;
+      case Filter::kArea:
+        return int(std::floor(float(i) * scale_ + axis_.offset));
     }
     return 0;
   }
@@ -126,7 +133,8 @@ class Sampler {
     float sum = 0;
     for (int s = first; s <= last; ++s) sum += kernel((float(s) + 0.5f - at) * shrink);
     if (std::abs(sum) < 1000 * std::numeric_limits<float>::min()) return;
-    for (int s = first; s <= last; ++s) add(s - from, kernel((float(s) + 0.5f - at) * shrink) / sum);
+    for (int s = first; s <= last; ++s)
+      add(s - from, kernel((float(s) + 0.5f - at) * shrink) / sum);
   }
 
   const AxisGeometry& axis_;

@@ -23,7 +23,8 @@ bool looks_like_a_page(std::string_view text) {
   const size_t start = text.find_first_not_of(" \t\r\n");
   if (start == text.npos) return false;
   std::string head(text.substr(start, 9));
-  std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(head.begin(), head.end(), head.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return head.starts_with("<!doctype") || head.starts_with("<html") || head.starts_with("<?xml") ||
          head.starts_with("<svg");
 }

@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 // jpeglib.h needs FILE and size_t to be declared.
-#include <cstddef>
-#include <cstdio>
-
-#include <jpeglib.h>
-
 #include <jerror.h>
+#include <jpeglib.h>
 
 #include <algorithm>
 #include <csetjmp>
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -43,12 +41,18 @@ bool means_damage(int message) {
 
 JpegColor color_of(J_COLOR_SPACE space) {
   switch (space) {
-    case JCS_GRAYSCALE: return JpegColor::kGray;
-    case JCS_YCbCr: return JpegColor::kYCbCr;
-    case JCS_RGB: return JpegColor::kRGB;
-    case JCS_CMYK: return JpegColor::kCMYK;
-    case JCS_YCCK: return JpegColor::kYCCK;
-    default: return JpegColor::kOther;
+    case JCS_GRAYSCALE:
+      return JpegColor::kGray;
+    case JCS_YCbCr:
+      return JpegColor::kYCbCr;
+    case JCS_RGB:
+      return JpegColor::kRGB;
+    case JCS_CMYK:
+      return JpegColor::kCMYK;
+    case JCS_YCCK:
+      return JpegColor::kYCCK;
+    default:
+      return JpegColor::kOther;
   }
 }
 
@@ -63,7 +67,8 @@ struct Tiff {
   std::optional<uint32_t> read(size_t at, int size) const {
     if (at > bytes.size() || bytes.size() - at < size_t(size)) return std::nullopt;
     uint32_t value = 0;
-    for (int i = 0; i < size; ++i) value |= uint32_t{bytes[at + i]} << 8 * (little ? i : size - 1 - i);
+    for (int i = 0; i < size; ++i)
+      value |= uint32_t{bytes[at + i]} << 8 * (little ? i : size - 1 - i);
     return value;
   }
 };
@@ -292,8 +297,8 @@ bool JpegDecoder::Impl::can_narrow(const JpegOptions& options) const {
          (info.max_h_samp_factor <= 2 && info.max_v_samp_factor <= 2);
 }
 
-// libjpeg-turbo 2.1 can skip from and to any row, but when it upsamples and converts colours at once
-// (fast mode) only whole rows of MCUs; the rest is decoded and dropped.
+// libjpeg-turbo 2.1 can skip from and to any row, but when it upsamples and converts colours at
+// once (fast mode) only whole rows of MCUs; the rest is decoded and dropped.
 int JpegDecoder::Impl::rows_to_skip(const JpegOptions& options, int y) const {
   if (!can_narrow(options)) return 0;
   if (options.mode == DecodeMode::kExact) return y;
@@ -364,11 +369,13 @@ void JpegDecoder::decode_rows(const JpegOptions& options, RowFunction function, 
 }
 
 void JpegDecoder::decode_into(const JpegOptions& options, uint8_t* data, int64_t stride_bytes) {
-  const int channels = options.channels ? options.channels : std::min(impl_->info.num_components, 3);
+  const int channels =
+      options.channels ? options.channels : std::min(impl_->info.num_components, 3);
   const auto& info = impl_->info;
-  const int width = options.window ? options.window->width
-                                   : int((info.image_width + options.scale_denominator - 1) /
-                                         options.scale_denominator);
+  const int width =
+      options.window
+          ? options.window->width
+          : int((info.image_width + options.scale_denominator - 1) / options.scale_denominator);
   decode(options, [&](const uint8_t* row) {
     std::memcpy(data, row, size_t(width) * channels);
     data += stride_bytes;

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "headway/core/error.h"
@@ -41,9 +41,9 @@ struct JpegOptions {
 // Decodes JPEG files with libjpeg-turbo. One per thread; the handle is kept from file to file.
 //
 // kExact gives the pixels of tf.io.decode_jpeg(dct_method="INTEGER_ACCURATE") and of Pillow, bit by
-// bit: accurate inverse DCT, smooth chroma upsampling. (tf's default is the less accurate transform,
-// up to 8 levels away.) A window has the same pixels as decoding all and cropping.
-// kFast repeats chroma instead of smoothing it.
+// bit: accurate inverse DCT, smooth chroma upsampling. (tf's default is the less accurate
+// transform, up to 8 levels away.) A window has the same pixels as decoding all and cropping. kFast
+// repeats chroma instead of smoothing it.
 //
 // Damage throws SampleError unless allowed; damage below the last row that is needed goes unseen.
 // Sizes above kMaxPixels are refused before any memory is taken.
@@ -69,8 +69,9 @@ class JpegDecoder {
   template <typename RowFn>
   void decode(const JpegOptions& options, RowFn&& row_fn) {
     using Fn = std::remove_reference_t<RowFn>;
-    decode_rows(options, [](void* fn, const uint8_t* row) { (*static_cast<Fn*>(fn))(row); },
-                const_cast<void*>(static_cast<const void*>(std::addressof(row_fn))));
+    decode_rows(
+        options, [](void* fn, const uint8_t* row) { (*static_cast<Fn*>(fn))(row); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(row_fn))));
   }
   // Into memory of `stride_bytes` per row.
   void decode_into(const JpegOptions& options, uint8_t* data, int64_t stride_bytes);

@@ -82,7 +82,8 @@ void expect_windows_exact(DecodeMode mode, int denominator) {
       const Image whole = decode(decoder, file, options);
       for (int i = 0; i < 60; ++i) {
         const int w = 1 + int(random.below(whole.width)), h = 1 + int(random.below(whole.height));
-        const int x = int(random.below(whole.width - w + 1)), y = int(random.below(whole.height - h + 1));
+        const int x = int(random.below(whole.width - w + 1)),
+                  y = int(random.below(whole.height - h + 1));
         options.window = {x, y, w, h};
         ASSERT_EQ(decode(decoder, file, options).pixels, whole.part(*options.window))
             << kind.horizontal << "x" << kind.vertical << " channels " << kind.channels
@@ -94,7 +95,9 @@ void expect_windows_exact(DecodeMode mode, int denominator) {
 }
 
 TEST(Jpeg, WindowHasThePixelsOfTheWholeImage) { expect_windows_exact(DecodeMode::kExact, 1); }
-TEST(Jpeg, FastWindowHasThePixelsOfTheWholeFastImage) { expect_windows_exact(DecodeMode::kFast, 1); }
+TEST(Jpeg, FastWindowHasThePixelsOfTheWholeFastImage) {
+  expect_windows_exact(DecodeMode::kFast, 1);
+}
 TEST(Jpeg, ScaledWindowHasThePixelsOfTheWholeScaledImage) {
   for (int denominator : {2, 4, 8}) {
     expect_windows_exact(DecodeMode::kExact, denominator);
@@ -114,7 +117,8 @@ TEST(Jpeg, HeaderTellsSizeAndColour) {
 TEST(Jpeg, DecodesCloseToWhatWasEncoded) {
   JpegDecoder decoder;
   const Bytes original = picture(50, 60, 1);
-  const Image image = decode(decoder, encode_jpeg(original.data(), 50, 60, 1, 60, {.quality = 100}), {});
+  const Image image =
+      decode(decoder, encode_jpeg(original.data(), 50, 60, 1, 60, {.quality = 100}), {});
   for (size_t i = 0; i < original.size(); ++i) ASSERT_NEAR(image.pixels[i], original[i], 3);
 }
 
@@ -184,8 +188,9 @@ TEST(Jpeg, AThrowingRowFunctionLeavesTheHandleUsable) {
 TEST(Jpeg, ReadsTheExifOrientation) {
   const Bytes plain = jpeg({1, 1, 3, false}, 8, 8);
   for (uint8_t orientation = 1; orientation <= 8; ++orientation) {
-    const Bytes exif = {0xFF, 0xE1, 0, 34,  'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1,
-                        0x12, 0,    3, 0,   0,   0,   1,   0,   orientation, 0,   0,  0, 0, 0, 0};
+    const Bytes exif = {0xFF, 0xE1, 0, 34, 'E', 'x',         'i', 'f', 0, 0,    'M', 'M',
+                        0,    42,   0, 0,  0,   8,           0,   1,   1, 0x12, 0,   3,
+                        0,    0,    0, 1,  0,   orientation, 0,   0,   0, 0,    0,   0};
     Bytes file(plain.begin(), plain.begin() + 2);
     file.insert(file.end(), exif.begin(), exif.end());
     file.insert(file.end(), plain.begin() + 2, plain.end());

@@ -66,20 +66,27 @@ class Scratch {
 
 int samples_of(PngColor color) {
   switch (color) {
-    case PngColor::kRGB: return 3;
-    case PngColor::kGrayAlpha: return 2;
-    case PngColor::kRGBA: return 4;
-    default: return 1;
+    case PngColor::kRGB:
+      return 3;
+    case PngColor::kGrayAlpha:
+      return 2;
+    case PngColor::kRGBA:
+      return 4;
+    default:
+      return 1;
   }
 }
 
 bool depth_allowed(PngColor color, int depth) {
   switch (color) {
-    case PngColor::kGray: return depth == 1 || depth == 2 || depth == 4 || depth == 8 || depth == 16;
-    case PngColor::kPalette: return depth == 1 || depth == 2 || depth == 4 || depth == 8;
+    case PngColor::kGray:
+      return depth == 1 || depth == 2 || depth == 4 || depth == 8 || depth == 16;
+    case PngColor::kPalette:
+      return depth == 1 || depth == 2 || depth == 4 || depth == 8;
     case PngColor::kRGB:
     case PngColor::kGrayAlpha:
-    case PngColor::kRGBA: return depth == 8 || depth == 16;
+    case PngColor::kRGBA:
+      return depth == 8 || depth == 16;
   }
   return false;
 }
@@ -125,9 +132,12 @@ struct PngDecoder::Impl {
   void read_header_chunk(std::span<const uint8_t> data, size_t at);
   void read_palette(std::span<const uint8_t> data, size_t at);
   void read_transparency(std::span<const uint8_t> data);
-  size_t offset_of(std::span<const uint8_t> part) const { return size_t(part.data() - bytes.data()); }
+  size_t offset_of(std::span<const uint8_t> part) const {
+    return size_t(part.data() - bytes.data());
+  }
   const uint8_t* inflate();
-  void unfilter_pass(const uint8_t*& from, int width, int height, uint8_t* out, int64_t stride) const;
+  void unfilter_pass(const uint8_t*& from, int width, int height, uint8_t* out,
+                     int64_t stride) const;
   const uint8_t* native_rows(const uint8_t* filtered, int64_t& stride);
 
   std::span<const uint8_t> bytes;
@@ -135,7 +145,7 @@ struct PngDecoder::Impl {
   PngHeader header;
   std::array<std::array<uint8_t, 4>, 256> palette;
   int palette_size = 0;
-  std::array<uint16_t, 3> clear_color{};  // tRNS of gray and RGB images
+  std::array<uint16_t, 3> clear_color{};        // tRNS of gray and RGB images
   std::vector<std::span<const uint8_t>> parts;  // IDAT payloads
 
   std::unique_ptr<inflate_state> inflater = std::make_unique<inflate_state>();
@@ -157,7 +167,8 @@ void PngDecoder::Impl::read_header_chunk(std::span<const uint8_t> data, size_t a
             .color = PngColor(data[9]),
             .interlaced = data[12] == 1};
   if (!depth_allowed(header.color, header.bit_depth)) {
-    fail(at + 8, fmt::format("PNG of colour type {} with {} bits: no such thing", data[9], data[8]));
+    fail(at + 8,
+         fmt::format("PNG of colour type {} with {} bits: no such thing", data[9], data[8]));
   }
   if (data[10] != 0 || data[11] != 0 || data[12] > 1) {
     fail(at + 10, fmt::format("PNG with unknown compression {}, filter {} or interlacing {}",
@@ -203,8 +214,9 @@ void PngDecoder::Impl::read_chunks() {
     const size_t length = big_endian(&bytes[at]);
     const uint32_t type = big_endian(&bytes[at + 4]);
     if (bytes.size() - at - 12 < length) {
-      fail(at, fmt::format("truncated PNG: chunk {} has {} bytes, {} are left", name_of_tag(type),
-                           length, bytes.size() - at - 12),
+      fail(at,
+           fmt::format("truncated PNG: chunk {} has {} bytes, {} are left", name_of_tag(type),
+                       length, bytes.size() - at - 12),
            "copy or download the file again");
     }
     const auto data = bytes.subspan(at + 8, length);
@@ -227,12 +239,14 @@ void PngDecoder::Impl::read_chunks() {
       else if (type == tag("PLTE") && parts.empty()) read_palette(data, at + 8);
       else if (type == tag("tRNS") && parts.empty()) read_transparency(data);
       else if (type == tag("IEND")) ended = true;
-      else if (critical && type != tag("PLTE")) fail(at, "unknown critical PNG chunk " + name_of_tag(type));
+      else if (critical && type != tag("PLTE"))
+        fail(at, "unknown critical PNG chunk " + name_of_tag(type));
     }
     at += length + 12;
   }
   if (parts.empty()) fail(at, "PNG without image data");
-  if (header.color == PngColor::kPalette && palette_size == 0) fail(at, "palette PNG without palette");
+  if (header.color == PngColor::kPalette && palette_size == 0)
+    fail(at, "palette PNG without palette");
 }
 
 // ---- image data ----
@@ -242,8 +256,9 @@ const uint8_t* PngDecoder::Impl::inflate() {
   int64_t compressed = 0;
   for (const auto& part : parts) compressed += int64_t(part.size());
   if (wanted / kMaxInflation > compressed) {
-    fail(offset_of(parts[0]), fmt::format("PNG header says {}x{} pixels, which {} bytes cannot hold",
-                                          header.width, header.height, compressed));
+    fail(offset_of(parts[0]),
+         fmt::format("PNG header says {}x{} pixels, which {} bytes cannot hold", header.width,
+                     header.height, compressed));
   }
   uint8_t* out = filtered.reserve(size_t(wanted));
   isal_inflate_init(inflater.get());
@@ -259,18 +274,20 @@ const uint8_t* PngDecoder::Impl::inflate() {
   const auto got = int64_t(inflater->total_out);
   if (got > wanted) fail(offset_of(parts[0]), "PNG with more image data than pixels");
   if (got < wanted || inflater->block_state != ISAL_BLOCK_FINISH) {
-    fail(offset_of(parts[0]), fmt::format("PNG with {} bytes of pixels instead of {}", got, wanted));
+    fail(offset_of(parts[0]),
+         fmt::format("PNG with {} bytes of pixels instead of {}", got, wanted));
   }
   return out;
 }
 
 void PngDecoder::Impl::unfilter_pass(const uint8_t*& from, int width, int height, uint8_t* out,
                                      int64_t stride) const {
-  const FilteredImage pass{.filtered = from,
-                           .zeros = zeros.data(),
-                           .row_bytes = row_bytes_of(header, width),
-                           .rows = height,
-                           .pixel_bytes = std::max(1, samples_of(header.color) * header.bit_depth / 8)};
+  const FilteredImage pass{
+      .filtered = from,
+      .zeros = zeros.data(),
+      .row_bytes = row_bytes_of(header, width),
+      .rows = height,
+      .pixel_bytes = std::max(1, samples_of(header.color) * header.bit_depth / 8)};
   if (const auto bad_row = unfilter(pass, out, stride)) {
     fail(offset_of(parts[0]), fmt::format("PNG row {} has an unknown filter", *bad_row));
   }
@@ -287,7 +304,8 @@ void copy_pixel(const uint8_t* from, int i, uint8_t* to, int j, int pixel_bits) 
     return;
   }
   const int per_byte = 8 / pixel_bits;
-  const int shift_from = 8 - pixel_bits * (i % per_byte + 1), shift_to = 8 - pixel_bits * (j % per_byte + 1);
+  const int shift_from = 8 - pixel_bits * (i % per_byte + 1),
+            shift_to = 8 - pixel_bits * (j % per_byte + 1);
   const int value = from[i / per_byte] >> shift_from & ((1 << pixel_bits) - 1);
   to[j / per_byte] |= uint8_t(value << shift_to);
 }
@@ -378,14 +396,16 @@ class Converter {
       case PngColor::kGray: {
         const uint16_t raw = sample(row, x);
         const bool clear = header_.transparency && raw == clear_color_[0];
-        const auto gray = uint16_t(header_.bit_depth < 8 ? raw * (255 / ((1 << header_.bit_depth) - 1)) : raw);
+        const auto gray =
+            uint16_t(header_.bit_depth < 8 ? raw * (255 / ((1 << header_.bit_depth) - 1)) : raw);
         return {{gray, gray, gray}, clear ? uint16_t{0} : opaque};
       }
       case PngColor::kGrayAlpha: {
         const uint16_t gray = sample(row, 2 * int64_t{x});
         return {{gray, gray, gray}, sample(row, 2 * int64_t{x} + 1)};
       }
-      default: break;
+      default:
+        break;
     }
     const int samples = samples_of(header_.color);
     const int64_t i = int64_t{x} * samples;
@@ -431,8 +451,8 @@ PngHeader PngDecoder::open(std::span<const uint8_t> bytes, const Origin& origin)
   if (!is_png(bytes)) me.fail(0, "not a PNG");
   me.read_chunks();
   PngHeader& header = me.header;
-  header.channels = header.color == PngColor::kPalette ? (header.transparency ? 4 : 3)
-                                                       : samples_of(header.color);
+  header.channels =
+      header.color == PngColor::kPalette ? (header.transparency ? 4 : 3) : samples_of(header.color);
   return header;
 }
 
@@ -533,13 +553,14 @@ std::vector<uint8_t> compress(std::span<const uint8_t> raw, int level) {
 
 }  // namespace
 
-std::vector<uint8_t> encode_png(const void* pixels, DType dtype, int height, int width, int channels,
-                                int64_t row_stride_bytes, int level) {
+std::vector<uint8_t> encode_png(const void* pixels, DType dtype, int height, int width,
+                                int channels, int64_t row_stride_bytes, int level) {
   if (channels < 1 || channels > 4 || (dtype != DType::kUInt8 && dtype != DType::kUInt16)) {
     throw Error(fmt::format("encode_png: {} channels of {}", channels, name_of(dtype)),
                 "PNG holds 1 to 4 channels of uint8 or uint16");
   }
-  constexpr PngColor kColors[] = {PngColor::kGray, PngColor::kGrayAlpha, PngColor::kRGB, PngColor::kRGBA};
+  constexpr PngColor kColors[] = {PngColor::kGray, PngColor::kGrayAlpha, PngColor::kRGB,
+                                  PngColor::kRGBA};
   const int depth = dtype == DType::kUInt8 ? 8 : 16, pixel_bytes = channels * depth / 8;
   const int64_t row_bytes = int64_t{width} * pixel_bytes;
   std::vector<uint8_t> filtered(size_t(row_bytes + 1) * height);
@@ -550,7 +571,8 @@ std::vector<uint8_t> encode_png(const void* pixels, DType dtype, int height, int
     if (depth == 16) {
       for (int64_t i = 0; i < row_bytes; i += 2) std::swap(row[i], row[i + 1]);
     }
-    filter_row(row.data(), above.data(), row_bytes, pixel_bytes, trial, &filtered[size_t(row_bytes + 1) * y]);
+    filter_row(row.data(), above.data(), row_bytes, pixel_bytes, trial,
+               &filtered[size_t(row_bytes + 1) * y]);
     std::swap(row, above);
   }
   std::vector<uint8_t> out(std::begin(kSignature), std::end(kSignature));

@@ -23,7 +23,7 @@ struct PngHeader {
 };
 
 struct PngOptions {
-  int channels = 0;  // 0: as the file; 1 gray, 2 gray + alpha, 3 RGB, 4 RGB + alpha
+  int channels = 0;             // 0: as the file; 1 gray, 2 gray + alpha, 3 RGB, 4 RGB + alpha
   DType dtype = DType::kUInt8;  // or kUInt16
 };
 
@@ -66,7 +66,7 @@ class PngDecoder {
 bool is_png(std::span<const uint8_t> bytes);
 
 // 1 to 4 channels of uint8 or uint16.
-std::vector<uint8_t> encode_png(const void* pixels, DType dtype, int height, int width, int channels,
-                                int64_t row_stride_bytes, int level = 6);
+std::vector<uint8_t> encode_png(const void* pixels, DType dtype, int height, int width,
+                                int channels, int64_t row_stride_bytes, int level = 6);
 
 }  // namespace headway

@@ -65,11 +65,16 @@ uint8_t predicted(int filter, int left, int up, int corner) {
   const int p = left + up - corner;
   const int a = std::abs(p - left), b = std::abs(p - up), c = std::abs(p - corner);
   switch (filter) {
-    case 1: return uint8_t(left);
-    case 2: return uint8_t(up);
-    case 3: return uint8_t((left + up) / 2);
-    case 4: return uint8_t(a <= b && a <= c ? left : b <= c ? up : corner);
-    default: return 0;
+    case 1:
+      return uint8_t(left);
+    case 2:
+      return uint8_t(up);
+    case 3:
+      return uint8_t((left + up) / 2);
+    case 4:
+      return uint8_t(a <= b && a <= c ? left : b <= c ? up : corner);
+    default:
+      return 0;
   }
 }
 
@@ -98,7 +103,8 @@ void expect_unfiltered(const std::vector<int>& filters, int pixel, int width, in
 }
 
 TEST(Unfilter, MatchesTheSpecification) {
-  const std::vector<std::vector<int>> filters = {{0}, {1}, {2}, {3}, {4}, {4, 1, 3, 2, 0}, {1, 3, 3, 2, 1, 4, 2, 2}};
+  const std::vector<std::vector<int>> filters = {
+      {0}, {1}, {2}, {3}, {4}, {4, 1, 3, 2, 0}, {1, 3, 3, 2, 1, 4, 2, 2}};
   for (const auto& some : filters) {
     for (int pixel : {1, 2, 3, 4, 6, 8}) {
       for (int width : {1, 2, 5, 8, 9, 10, 11, 40}) expect_unfiltered(some, pixel, width, 13);
@@ -141,14 +147,16 @@ TEST(Png, EveryByteChangedIsNoticedOrHarmless) {
 TEST(Png, TruncationSaysWhere) {
   Bytes file = sample();
   file.resize(file.size() - 20);
-  EXPECT_NE(failure_of(file).find("cat.png at byte 33: truncated PNG: chunk IDAT"), std::string::npos)
+  EXPECT_NE(failure_of(file).find("cat.png at byte 33: truncated PNG: chunk IDAT"),
+            std::string::npos)
       << failure_of(file);
 }
 
 TEST(Png, WrongCrcNamesTheChunk) {
   Bytes file = sample();
   file[60] ^= 1;
-  EXPECT_NE(failure_of(file).find("wrong CRC of chunk IDAT"), std::string::npos) << failure_of(file);
+  EXPECT_NE(failure_of(file).find("wrong CRC of chunk IDAT"), std::string::npos)
+      << failure_of(file);
 }
 
 std::string unknown(const std::string& head) {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
-// Each pixel waits for the one before, so latency decides: comparisons into AVX-512's mask registers
-// would triple it. SSSE3 alone is left out to compile in half the time.
+// Each pixel waits for the one before, so latency decides: comparisons into AVX-512's mask
+// registers would triple it. SSSE3 alone is left out to compile in half the time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headway/io/unfilter.cpp"
@@ -65,7 +65,8 @@ HWY_INLINE V paeth(V left, V up, V corner) {
   const V up_over = hn::SaturatedSub(up, corner), up_under = hn::SaturatedSub(corner, up);
   const V from_left = hn::Or(up_over, up_under);
   const V from_up = hn::Or(left_over, left_under);
-  const V from_corner = distance(hn::SaturatedAdd(left_over, up_over), hn::SaturatedAdd(left_under, up_under));
+  const V from_corner =
+      distance(hn::SaturatedAdd(left_over, up_over), hn::SaturatedAdd(left_under, up_under));
   const V nearer = hn::Min(from_up, from_corner);
   const V other = hn::IfThenElse(hn::Eq(nearer, from_up), up, corner);
   return hn::IfThenElse(hn::Eq(hn::Min(from_left, nearer), from_left), left, other);
@@ -105,16 +106,21 @@ void unfilter_row(int filter, const uint8_t* raw, const uint8_t* above, int64_t 
   const Pixel<kPixelBytes> d;
   using V = hn::Vec<decltype(d)>;
   switch (filter) {
-    case 0: std::memcpy(out, raw, size_t(row_bytes)); return;
+    case 0:
+      std::memcpy(out, raw, size_t(row_bytes));
+      return;
     case 1:
-      return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out, [](V left, V, V) { return left; });
-    case 2: return undo_up(raw, above, row_bytes, out);
+      return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out,
+                                         [](V left, V, V) { return left; });
+    case 2:
+      return undo_up(raw, above, row_bytes, out);
     case 3:
       return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out,
                                          [d](V left, V up, V) { return mean(d, left, up); });
     default:
-      return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out,
-                                         [](V left, V up, V corner) { return paeth(left, up, corner); });
+      return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out, [](V left, V up, V corner) {
+        return paeth(left, up, corner);
+      });
   }
 }
 
@@ -149,7 +155,7 @@ HWY_INLINE void transpose(V4 v[4]) {
 constexpr uint8_t kNone = 0x80;
 alignas(16) constexpr uint8_t kSpread3[16] = {0, 1, 2, kNone, 3, 4,  5,  kNone,
                                               6, 7, 8, kNone, 9, 10, 11, kNone};
-alignas(16) constexpr uint8_t kPack3[16] = {0, 1,  2,  4,  5,     6,     8,     9,
+alignas(16) constexpr uint8_t kPack3[16] = {0,  1,  2,  4,  5,     6,     8,     9,
                                             10, 12, 13, 14, kNone, kNone, kNone, kNone};
 
 // Four pixels, each in 4 bytes.
@@ -204,13 +210,14 @@ struct Walk {
   }
 
   template <bool kBeginning>
-  HWY_INLINE void four_steps(const uint8_t* const raw[4], const uint8_t* above, uint8_t* const out[4],
-                             int64_t t) {
+  HWY_INLINE void four_steps(const uint8_t* const raw[4], const uint8_t* above,
+                             uint8_t* const out[4], int64_t t) {
     const Four d;
     alignas(16) static constexpr uint32_t kFirst[4] = {0xFFFFFFFF, 0, 0, 0};
     const V4 first_row = hn::BitCast(d, hn::Load(Words(), kFirst));
     V4 v[4];
-    for (int k = 0; k < 4; ++k) v[k] = load_pixels<kPixelBytes>(raw[k] + (t - kLag * k) * kPixelBytes);
+    for (int k = 0; k < 4; ++k)
+      v[k] = load_pixels<kPixelBytes>(raw[k] + (t - kLag * k) * kPixelBytes);
     transpose(v);
     const V4 over = load_pixels<kPixelBytes>(above + t * kPixelBytes);
     v[0] = step(v[0], hn::And(over, first_row));
@@ -222,7 +229,8 @@ struct Walk {
     v[3] = step(v[3], hn::ShiftRightBytes<12>(d, over));
     if (kBeginning) v[3] = left = hn::And(left, rows_begun(t + 3));
     transpose(v);
-    for (int k = 0; k < 4; ++k) store_pixels<kPixelBytes>(v[k], out[k] + (t - kLag * k) * kPixelBytes);
+    for (int k = 0; k < 4; ++k)
+      store_pixels<kPixelBytes>(v[k], out[k] + (t - kLag * k) * kPixelBytes);
   }
 
   V4 as_left, as_up, as_mean, as_paeth;
@@ -232,8 +240,8 @@ struct Walk {
 };
 
 template <int kPixelBytes>
-void walk_rows(const uint8_t* filters, const uint8_t* const raw[4], const uint8_t* above, int64_t width,
-               uint8_t* const out[4]) {
+void walk_rows(const uint8_t* filters, const uint8_t* const raw[4], const uint8_t* above,
+               int64_t width, uint8_t* const out[4]) {
   Walk<kPixelBytes> walk(filters);
   constexpr int64_t kBegun = kLag * (kRows - 1);
   int64_t t = 0;
@@ -290,12 +298,18 @@ int unfilter_rows(const FilteredImage& image, uint8_t* out, int64_t out_stride) 
 
 int unfilter_impl(const FilteredImage& image, uint8_t* out, int64_t out_stride) {
   switch (image.pixel_bytes) {
-    case 1: return unfilter_rows<1>(image, out, out_stride);
-    case 2: return unfilter_rows<2>(image, out, out_stride);
-    case 3: return unfilter_rows<3>(image, out, out_stride);
-    case 4: return unfilter_rows<4>(image, out, out_stride);
-    case 6: return unfilter_rows<6>(image, out, out_stride);
-    default: return unfilter_rows<8>(image, out, out_stride);
+    case 1:
+      return unfilter_rows<1>(image, out, out_stride);
+    case 2:
+      return unfilter_rows<2>(image, out, out_stride);
+    case 3:
+      return unfilter_rows<3>(image, out, out_stride);
+    case 4:
+      return unfilter_rows<4>(image, out, out_stride);
+    case 6:
+      return unfilter_rows<6>(image, out, out_stride);
+    default:
+      return unfilter_rows<8>(image, out, out_stride);
   }
 }
 

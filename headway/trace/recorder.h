@@ -10,8 +10,8 @@
 
 namespace headway {
 
-// Time spent in one operator. Cheap operators are timed on a sample of the elements: `timed` says on
-// how many, so that busy_ns / timed is the cost of one.
+// Time spent in one operator. Cheap operators are timed on a sample of the elements: `timed` says
+// on how many, so that busy_ns / timed is the cost of one.
 struct OpCounters {
   explicit OpCounters(std::string name) : name(std::move(name)) {}
   const std::string name;
@@ -23,16 +23,16 @@ struct OpCounters {
 struct StageCounters {
   StageCounters(std::string name, int depth) : name(std::move(name)), depth(depth) {}
   const std::string name;
-  const int depth;  // 0 is nearest to the consumer
+  const int depth;                               // 0 is nearest to the consumer
   std::vector<std::unique_ptr<OpCounters>> ops;  // constant after construction
 
   // Written by workers ...
-  std::atomic<int64_t> elements_in{0};   // pulled from upstream
-  std::atomic<int64_t> input_ns{0};      // pulling from a source or a serial operator
-  std::atomic<int64_t> busy_ns{0};       // running operators
+  std::atomic<int64_t> elements_in{0};      // pulled from upstream
+  std::atomic<int64_t> input_ns{0};         // pulling from a source or a serial operator
+  std::atomic<int64_t> busy_ns{0};          // running operators
   std::atomic<int64_t> waits_for_input{0};  // a worker came and found nothing to do
   std::atomic<int64_t> waits_for_room{0};   // a worker came and found the queue full
-  std::atomic<int64_t> queue_fill{0};    // when the last slot was closed
+  std::atomic<int64_t> queue_fill{0};       // when the last slot was closed
   std::atomic<int64_t> queue_capacity{0};
 
   // ... and by whoever takes: on a cache line of their own.
@@ -44,9 +44,9 @@ struct StageCounters {
 // What the consumer of a pipeline has seen.
 struct ConsumerCounters {
   std::atomic<int64_t> taken{0};
-  std::atomic<int64_t> waiting_ns{0};   // inside next(), nothing ready
+  std::atomic<int64_t> waiting_ns{0};    // inside next(), nothing ready
   std::atomic<int64_t> elsewhere_ns{0};  // between two calls of next(): the training step
-  std::atomic<int64_t> first_ns{0};     // from start to the first element
+  std::atomic<int64_t> first_ns{0};      // from start to the first element
 };
 
 // Always-on telemetry of one pipeline: counters registered by its stages, read at any time.

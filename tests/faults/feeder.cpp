@@ -40,7 +40,8 @@ Dataset dataset(int threads) {
 uint32_t digest(const Batch& batch) {
   uint32_t crc = 0;
   for (const Field& f : batch.fields()) {
-    crc = crc32c_extend(crc, {static_cast<const char*>(f.value.data()), size_t(f.value.size_bytes())});
+    crc = crc32c_extend(crc,
+                        {static_cast<const char*>(f.value.data()), size_t(f.value.size_bytes())});
   }
   return crc;
 }

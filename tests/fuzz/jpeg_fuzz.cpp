@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (int64_t{header.width} * header.height > kMaxPixels) return 0;
     const int d = options.scale_denominator;
     const int width = (header.width + d - 1) / d, height = (header.height + d - 1) / d;
-    if (choice & 32) options.window = {width / 3, height / 3, width - width / 2, height - height / 2};
+    if (choice & 32)
+      options.window = {width / 3, height / 3, width - width / 2, height - height / 2};
     uint64_t sum = 0;
     const int last = (options.window ? options.window->width : width) - 1;
     decoder.decode(options, [&](const uint8_t* row) { sum += row[0] + row[last]; });

@@ -30,8 +30,19 @@ void chunk(Bytes& out, const char* name, std::span<const uint8_t> data) {
 Bytes wrapped(std::span<const uint8_t> data) {
   if (data.size() < 16) return {};
   Bytes out = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  const Bytes header = {0, 0, uint8_t(data[0] & 3), data[1], 0, 0, uint8_t(data[2] & 3), data[3],
-                        uint8_t(1 << data[4] % 5), data[5], 0, 0, uint8_t(data[6] & 1)};
+  const Bytes header = {0,
+                        0,
+                        uint8_t(data[0] & 3),
+                        data[1],
+                        0,
+                        0,
+                        uint8_t(data[2] & 3),
+                        data[3],
+                        uint8_t(1 << data[4] % 5),
+                        data[5],
+                        0,
+                        0,
+                        uint8_t(data[6] & 1)};
   chunk(out, "IHDR", header);
   const size_t palette = size_t(data[7]) * 3, clear = data[8];
   data = data.subspan(9);
@@ -45,7 +56,8 @@ Bytes wrapped(std::span<const uint8_t> data) {
   }
   static libdeflate_compressor* compressor = libdeflate_alloc_compressor(1);
   Bytes packed(libdeflate_zlib_compress_bound(compressor, data.size()));
-  packed.resize(libdeflate_zlib_compress(compressor, data.data(), data.size(), packed.data(), packed.size()));
+  packed.resize(
+      libdeflate_zlib_compress(compressor, data.data(), data.size(), packed.data(), packed.size()));
   chunk(out, "IDAT", packed);
   chunk(out, "IEND", {});
   return out;

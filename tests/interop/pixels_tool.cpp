@@ -86,9 +86,17 @@ ImageStep step_of(const std::string& text) {
          return ResizeStep{number(w, 1), number(w, 2), filter_named(w.at(3)), number(w, 4) != 0};
        }},
       {"crop",
-       [&] { return CropStep{{number(w, 1), number(w, 2), number(w, 3), number(w, 4)}}; }},
-      {"flip_lr", [&] { return FlipStep{FlipAxis::kLeftRight, 1}; }},
-      {"flip_ud", [&] { return FlipStep{FlipAxis::kUpDown, 1}; }},
+       [&] {
+         return CropStep{{number(w, 1), number(w, 2), number(w, 3), number(w, 4)}};
+       }},
+      {"flip_lr",
+       [&] {
+         return FlipStep{FlipAxis::kLeftRight, 1};
+       }},
+      {"flip_ud",
+       [&] {
+         return FlipStep{FlipAxis::kUpDown, 1};
+       }},
       {"affine", [&] { return affine_of(w); }},
       {"brightness", [&] { return BrightnessStep{fixed(real(w, 1))}; }},
       {"contrast", [&] { return ContrastStep{fixed(real(w, 1))}; }},

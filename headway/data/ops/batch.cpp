@@ -9,7 +9,10 @@ namespace {
 class BatchNode : public Node {
  public:
   BatchNode(NodePtr input, int64_t size, bool drop_remainder)
-      : Node({std::move(input)}), size_(size), drop_remainder_(drop_remainder), chain_(this->input()) {}
+      : Node({std::move(input)}),
+        size_(size),
+        drop_remainder_(drop_remainder),
+        chain_(this->input()) {}
 
   std::string describe() const override {
     return fmt::format("batch({}{})", size_, drop_remainder_ ? ", drop_remainder" : "");
@@ -42,7 +45,8 @@ class BatchNode : public Node {
     if (!chain_.drops && !run.skips_errors()) {
       return start_chain(run, chain_, std::move(config), epoch, depth);
     }
-    // Samples may go missing on the way, so rows are only known once they are out: a stage of its own.
+    // Samples may go missing on the way, so rows are only known once they are out: a stage of its
+    // own.
     auto stage = std::make_shared<Stage>(run, std::move(config),
                                          start_stage(run, input(), epoch, depth + 1), epoch, depth);
     return std::make_unique<StageIterator>(run, std::move(stage));
@@ -62,7 +66,8 @@ class BatchNode : public Node {
 
 NodePtr make_batch(NodePtr input, int64_t size, bool drop_remainder) {
   if (size < 1) {
-    throw Error(fmt::format("batch: a batch of {} samples", size), "give a batch size of 1 or more");
+    throw Error(fmt::format("batch: a batch of {} samples", size),
+                "give a batch size of 1 or more");
   }
   return std::make_shared<BatchNode>(std::move(input), size, drop_remainder);
 }

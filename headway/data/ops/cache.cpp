@@ -22,11 +22,12 @@ class SharedStore {
 
   void put(int64_t i, const Element& element, RamBudget* ram) {
     if (in_memory() && ram && !ram->reserve(element.size_bytes())) {
-      throw Error(fmt::format("cache: element {} does not fit into the RAM budget of {} MB ({} MB are "
-                              "cached, {} MB in use in all)",
-                              i, ram->limit_bytes() >> 20, get().memory_bytes() >> 20,
-                              ram->used_bytes() >> 20),
-                  "cache to a file, cache before decoding, or raise ram_budget_bytes");
+      throw Error(
+          fmt::format("cache: element {} does not fit into the RAM budget of {} MB ({} MB are "
+                      "cached, {} MB in use in all)",
+                      i, ram->limit_bytes() >> 20, get().memory_bytes() >> 20,
+                      ram->used_bytes() >> 20),
+          "cache to a file, cache before decoding, or raise ram_budget_bytes");
     }
     get().put(i, element);
   }
@@ -49,7 +50,8 @@ class CacheIterator : public Iterator {
       ++position_;
       return Poll::kElement;
     }
-    if (const auto count = store_->get().complete(); count && position_ >= *count) return Poll::kEnd;
+    if (const auto count = store_->get().complete(); count && position_ >= *count)
+      return Poll::kEnd;
     if (!input_) input_ = start(run_, node_, 0, depth_);
     for (;;) {
       const Poll poll = input_->next(out);
@@ -77,11 +79,16 @@ class CacheIterator : public Iterator {
 class CacheNode : public Node {
  public:
   CacheNode(NodePtr input, std::string file, std::shared_ptr<SharedStore> store)
-      : Node({std::move(input)}), file_(std::move(file)), store_(std::move(store)), chain_(this->input()) {}
+      : Node({std::move(input)}),
+        file_(std::move(file)),
+        store_(std::move(store)),
+        chain_(this->input()) {}
 
   std::string describe() const override { return file_.empty() ? "cache" : "cache(" + file_ + ")"; }
   int64_t cardinality() const override { return input()->cardinality(); }
-  bool indexed() const override { return input()->indexed() && cardinality() >= 0 && !chain_.drops; }
+  bool indexed() const override {
+    return input()->indexed() && cardinality() >= 0 && !chain_.drops;
+  }
   bool reads_files() const override { return true; }
   std::string replay() const override {
     return indexed() ? "" : "reads again what is not cached yet";

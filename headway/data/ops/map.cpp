@@ -54,8 +54,9 @@ class MapNode : public Node {
 
 NodePtr make_map(NodePtr input, std::function<SampleFn(uint32_t)> fn, MapSettings settings) {
   if (settings.parallel_calls != kAuto && settings.parallel_calls < 1) {
-    throw Error(settings.word + ": num_parallel_calls is " + std::to_string(settings.parallel_calls),
-                "leave it out to have it chosen, or give 1 or more");
+    throw Error(
+        settings.word + ": num_parallel_calls is " + std::to_string(settings.parallel_calls),
+        "leave it out to have it chosen, or give 1 or more");
   }
   return std::make_shared<MapNode>(std::move(input), std::move(fn), std::move(settings));
 }

@@ -34,8 +34,8 @@ NodePtr make_padded_batch(NodePtr input, PaddedBatchSettings settings);
 NodePtr make_unbatch(NodePtr input);
 
 struct ShuffleSettings {
-  int64_t buffer = kAuto;             // for streams; indexed inputs are permuted as a whole
-  int64_t minimum_fill = kAuto;       // streams start to yield at this many
+  int64_t buffer = kAuto;        // for streams; indexed inputs are permuted as a whole
+  int64_t minimum_fill = kAuto;  // streams start to yield at this many
   uint64_t seed = 0;
   bool reshuffle_each_iteration = true;
 };

@@ -39,14 +39,22 @@ void fill(Tensor& tensor, T value) {
 
 void fill_padding(Tensor& tensor, double value) {
   switch (tensor.dtype()) {
-    case DType::kUInt8: return fill<uint8_t>(tensor, static_cast<uint8_t>(value));
-    case DType::kUInt16: return fill<uint16_t>(tensor, static_cast<uint16_t>(value));
-    case DType::kInt32: return fill<int32_t>(tensor, static_cast<int32_t>(value));
-    case DType::kInt64: return fill<int64_t>(tensor, static_cast<int64_t>(value));
-    case DType::kFloat32: return fill<float>(tensor, static_cast<float>(value));
-    case DType::kFloat64: return fill<double>(tensor, value);
-    case DType::kBool: return fill<bool>(tensor, value != 0);
-    case DType::kString: return;
+    case DType::kUInt8:
+      return fill<uint8_t>(tensor, static_cast<uint8_t>(value));
+    case DType::kUInt16:
+      return fill<uint16_t>(tensor, static_cast<uint16_t>(value));
+    case DType::kInt32:
+      return fill<int32_t>(tensor, static_cast<int32_t>(value));
+    case DType::kInt64:
+      return fill<int64_t>(tensor, static_cast<int64_t>(value));
+    case DType::kFloat32:
+      return fill<float>(tensor, static_cast<float>(value));
+    case DType::kFloat64:
+      return fill<double>(tensor, value);
+    case DType::kBool:
+      return fill<bool>(tensor, value != 0);
+    case DType::kString:
+      return;
   }
 }
 
@@ -65,7 +73,8 @@ class PaddedBatchIterator : public GatheringIterator {
       ended_ = poll == Poll::kEnd;
     }
     if (held_.empty()) return Poll::kEnd;
-    if (settings_.drop_remainder && static_cast<int64_t>(held_.size()) < settings_.size) return Poll::kEnd;
+    if (settings_.drop_remainder && static_cast<int64_t>(held_.size()) < settings_.size)
+      return Poll::kEnd;
     out.clear();
     for (const Field& field : held_[0].fields()) out.append(field.name, assemble(field.name));
     held_.clear();
@@ -84,19 +93,20 @@ class PaddedBatchIterator : public GatheringIterator {
       const Tensor& t = e[name];
       if (t.rank() != shape.rank() || t.dtype() != held_[0][name].dtype()) {
         throw Error(fmt::format("padded_batch: '{}' is {} {} here and {} {} there", name.str(),
-                                name_of(t.dtype()), t.shape().str(), name_of(held_[0][name].dtype()),
-                                shape.str()),
+                                name_of(t.dtype()), t.shape().str(),
+                                name_of(held_[0][name].dtype()), shape.str()),
                     "padding needs the same type and number of dimensions");
       }
-      for (int axis = 0; axis < shape.rank(); ++axis) shape[axis] = std::max(shape[axis], t.dim(axis));
+      for (int axis = 0; axis < shape.rank(); ++axis)
+        shape[axis] = std::max(shape[axis], t.dim(axis));
     }
     for (const auto& [field, dims] : settings_.padded_shapes) {
       if (field != name.str()) continue;
       for (int axis = 0; axis < shape.rank() && axis < static_cast<int>(dims.size()); ++axis) {
         if (dims[axis] < 0) continue;
         if (dims[axis] < shape[axis]) {
-          throw Error(fmt::format("padded_batch: '{}' is {}, longer than the padded shape's {}", field,
-                                  shape.str(), dims[axis]),
+          throw Error(fmt::format("padded_batch: '{}' is {}, longer than the padded shape's {}",
+                                  field, shape.str(), dims[axis]),
                       "raise the padded shape, or cut the sequence in a map before");
         }
         shape[axis] = dims[axis];
@@ -122,7 +132,8 @@ class PaddedBatchIterator : public GatheringIterator {
 
   Tensor assemble_strings(const Name& name, const Shape& shape) const {
     if (shape.rank() > 1) {
-      throw Error("padded_batch: strings of more than one dimension", "flatten them in a map before");
+      throw Error("padded_batch: strings of more than one dimension",
+                  "flatten them in a map before");
     }
     std::vector<std::string> all;
     for (const Element& e : held_) {
@@ -151,7 +162,8 @@ class PaddedBatchNode : public Node {
   int64_t cardinality() const override {
     const int64_t n = input()->cardinality();
     if (n < 0) return n;
-    return settings_.drop_remainder ? n / settings_.size : (n + settings_.size - 1) / settings_.size;
+    return settings_.drop_remainder ? n / settings_.size
+                                    : (n + settings_.size - 1) / settings_.size;
   }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
     return std::make_unique<PaddedBatchIterator>(start(run, input(), epoch, depth), settings_);

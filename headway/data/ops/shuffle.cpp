@@ -63,10 +63,11 @@ class BufferShuffle : public ReplayIterator {
       if (!first || !other || !first->same(*other)) return;
     }
     log(LogLevel::kWarning,
-        fmt::format("shuffle: the first {} elements all have label {}: the data seem sorted by class, "
-                    "and a buffer of {} cannot mix them; shuffle the file list, convert with --shuffle, "
-                    "or use indexed TFRecords",
-                    held_.size(), first->str(), capacity_));
+        fmt::format(
+            "shuffle: the first {} elements all have label {}: the data seem sorted by class, "
+            "and a buffer of {} cannot mix them; shuffle the file list, convert with --shuffle, "
+            "or use indexed TFRecords",
+            held_.size(), first->str(), capacity_));
   }
 
   void hold(Element element) {

@@ -18,7 +18,8 @@ class UnaryIterator : public Iterator {
 };
 
 // For operators that gather several elements before they give one out. They may be interrupted
-// (kPending) while they hold some; the position is then still the one behind the last one given out.
+// (kPending) while they hold some; the position is then still the one behind the last one given
+// out.
 class GatheringIterator : public Iterator {
  public:
   void save(Cursor& cursor) const final { cursor.put(settled_); }

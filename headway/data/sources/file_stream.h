@@ -75,8 +75,9 @@ class FileStreamNode : public Node {
   FileStreamNode(std::string word, std::vector<std::string> files, OpenReader<Reader> open)
       : word_(std::move(word)), files_(std::move(files)), open_(std::move(open)) {}
   std::string describe() const override {
-    return files_.size() == 1 ? fmt::format("{}({})", word_, files_[0])
-                              : fmt::format("{}({} files from {})", word_, files_.size(), files_[0]);
+    return files_.size() == 1
+               ? fmt::format("{}({})", word_, files_[0])
+               : fmt::format("{}({} files from {})", word_, files_.size(), files_[0]);
   }
   int64_t cardinality() const override { return kUnknown; }
   std::unique_ptr<Iterator> iterate(Run&, int64_t, int) const override {
@@ -97,7 +98,8 @@ template <typename Reader>
 NodePtr make_file_stream(std::string word, std::vector<std::string> files, OpenReader<Reader> open,
                          int64_t parallel) {
   if (parallel <= 1 || files.size() <= 1) {
-    return std::make_shared<FileStreamNode<Reader>>(std::move(word), std::move(files), std::move(open));
+    return std::make_shared<FileStreamNode<Reader>>(std::move(word), std::move(files),
+                                                    std::move(open));
   }
   auto paths = std::make_shared<PathList>();
   for (const std::string& file : files) paths->append("", file);
@@ -107,8 +109,10 @@ NodePtr make_file_stream(std::string word, std::vector<std::string> files, OpenR
     return std::make_shared<FileStreamNode<Reader>>(word, std::move(one), open);
   };
   return make_interleave(std::move(names), expand,
-                         {.word = word, .cycle = std::min<int64_t>(parallel, files.size()),
-                          .block = 1, .parallel = true});
+                         {.word = word,
+                          .cycle = std::min<int64_t>(parallel, files.size()),
+                          .block = 1,
+                          .parallel = true});
 }
 
 }  // namespace headway

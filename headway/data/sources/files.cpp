@@ -69,7 +69,8 @@ class ImageFolderNode : public Node {
 };
 
 bool looks_like_image(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   for (const char* ending : {".jpg", ".jpeg", ".png"}) {
     if (name.ends_with(ending)) return true;
   }
@@ -80,7 +81,8 @@ bool looks_like_image(std::string name) {
 std::vector<std::string> images_below(const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
   std::vector<std::string> names;
-  for (auto it = fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink);
+  for (auto it = fs::recursive_directory_iterator(folder,
+                                                  fs::directory_options::follow_directory_symlink);
        it != fs::recursive_directory_iterator(); ++it) {
     const std::string name = it->path().filename().string();
     if (!name.starts_with('.') && looks_like_image(name)) {

@@ -34,7 +34,9 @@ class GeneratorNode : public Node {
   explicit GeneratorNode(std::function<Generator()> make) : make_(std::move(make)) {}
   std::string describe() const override { return "generator"; }
   int64_t cardinality() const override { return kUnknown; }
-  std::string replay() const override { return "calls the generator again for the elements so far"; }
+  std::string replay() const override {
+    return "calls the generator again for the elements so far";
+  }
   std::unique_ptr<Iterator> iterate(Run&, int64_t, int) const override {
     return std::make_unique<GeneratorIterator>(make_());
   }

@@ -8,7 +8,9 @@ namespace {
 class RangeNode : public Node {
  public:
   RangeNode(int64_t start, int64_t stop, int64_t step) : start_(start), stop_(stop), step_(step) {}
-  std::string describe() const override { return fmt::format("range({}, {}, {})", start_, stop_, step_); }
+  std::string describe() const override {
+    return fmt::format("range({}, {}, {})", start_, stop_, step_);
+  }
   int64_t cardinality() const override {
     const int64_t span = step_ > 0 ? stop_ - start_ : start_ - stop_;
     const int64_t step = step_ > 0 ? step_ : -step_;

@@ -25,8 +25,8 @@ NodePtr make_files(std::shared_ptr<const PathList> paths, std::string descriptio
 
 struct ImageFolder {
   std::shared_ptr<const PathList> paths;
-  std::vector<int32_t> labels;        // one a path
-  std::vector<std::string> classes;   // sorted
+  std::vector<int32_t> labels;       // one a path
+  std::vector<std::string> classes;  // sorted
 };
 // Every image below root/<class>/, classes and files sorted by name.
 ImageFolder list_image_folder(const std::string& root);

@@ -11,7 +11,8 @@ class TensorSlicesNode : public Node {
   std::string describe() const override {
     std::vector<std::string> parts;
     for (const Field& f : fields_) {
-      parts.push_back(fmt::format("{}: {} {}", f.name.str(), name_of(f.value.dtype()), f.value.shape().str()));
+      parts.push_back(
+          fmt::format("{}: {} {}", f.name.str(), name_of(f.value.dtype()), f.value.shape().str()));
     }
     return fmt::format("from_tensor_slices({})", fmt::join(parts, ", "));
   }
@@ -39,8 +40,8 @@ NodePtr make_tensor_slices(std::vector<std::pair<std::string, Tensor>> fields) {
                   "give tensors with a first dimension to slice along");
     }
     if (!named.empty() && tensor.dim(0) != named[0].value.dim(0)) {
-      throw Error(fmt::format("from_tensor_slices: '{}' has {} rows, '{}' has {}", name, tensor.dim(0),
-                              named[0].name.str(), named[0].value.dim(0)),
+      throw Error(fmt::format("from_tensor_slices: '{}' has {} rows, '{}' has {}", name,
+                              tensor.dim(0), named[0].name.str(), named[0].value.dim(0)),
                   "all tensors need the same first dimension");
     }
     named.push_back({Name(name), std::move(tensor)});

@@ -30,7 +30,8 @@ class IndexedTFRecordNode : public Node {
   explicit IndexedTFRecordNode(std::shared_ptr<const Files> files) : files_(std::move(files)) {}
   std::string describe() const override {
     return fmt::format("tfrecord({} file{} from {}, {} records)", files_->entries.size(),
-                       files_->entries.size() == 1 ? "" : "s", *files_->entries[0]->path, files_->total);
+                       files_->entries.size() == 1 ? "" : "s", *files_->entries[0]->path,
+                       files_->total);
   }
   int64_t cardinality() const override { return files_->total; }
   bool indexed() const override { return true; }
@@ -61,7 +62,8 @@ bool is_plain(const std::string& path) {
 }
 
 // Null when some file is compressed or damaged: a stream can still read, and report, those.
-std::shared_ptr<const IndexedTFRecordNode::Files> open_indexed(const std::vector<std::string>& paths) {
+std::shared_ptr<const IndexedTFRecordNode::Files> open_indexed(
+    const std::vector<std::string>& paths) {
   auto files = std::make_shared<IndexedTFRecordNode::Files>();
   for (const std::string& path : paths) {
     if (!is_plain(path)) return nullptr;
@@ -82,15 +84,16 @@ std::shared_ptr<const IndexedTFRecordNode::Files> open_indexed(const std::vector
 NodePtr make_tfrecord(std::vector<std::string> files, TFRecordSettings settings) {
   if (files.empty()) throw Error("tfrecord: no files", "name at least one");
   for (const std::string& path : files) File check(path);  // missing files are said at once
-  const bool may_be_plain = settings.compression == Compression::kAuto ||
-                            settings.compression == Compression::kNone;
+  const bool may_be_plain =
+      settings.compression == Compression::kAuto || settings.compression == Compression::kNone;
   if (settings.index && may_be_plain) {
     if (auto indexed = open_indexed(files)) return std::make_shared<IndexedTFRecordNode>(indexed);
   }
   const auto open = [compression = settings.compression](const std::string& path) {
     return std::make_unique<TFRecordReader>(path, TFRecordOptions{.compression = compression});
   };
-  const int64_t parallel = settings.parallel_files == kAuto ? kParallelFiles : settings.parallel_files;
+  const int64_t parallel =
+      settings.parallel_files == kAuto ? kParallelFiles : settings.parallel_files;
   return make_file_stream<TFRecordReader>("tfrecord", std::move(files), open, parallel);
 }
 
