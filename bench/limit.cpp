@@ -229,13 +229,11 @@ class Race {
     float* out = memory_.data() + image % slots_ * slot_values_;
     const auto bytes = worker.read(options_.paths[size_t(image) % options_.paths.size()]);
     switch (options_.task) {
-      case Task::kT1:
-        return make_t1(worker, options_.mode, bytes, out);
+      case Task::kT1: return make_t1(worker, options_.mode, bytes, out);
       case Task::kT2:
         return make_t2(worker, options_.mode, bytes, Random(options_.seed, 0, uint64_t(image), 0),
                        out);
-      case Task::kT3:
-        return make_t3(worker, bytes, out);
+      case Task::kT3: return make_t3(worker, bytes, out);
     }
   }
 

@@ -96,16 +96,11 @@ Input open_folder(const std::string& name) {
 
 std::string Input::what() const {
   switch (kind) {
-    case InputKind::kImageFolder:
-      return "image folder";
-    case InputKind::kImages:
-      return "images";
-    case InputKind::kRecords:
-      return image_key.empty() ? "TFRecord" : "TFRecord with images";
-    case InputKind::kText:
-      return "text";
-    case InputKind::kLedger:
-      return "ledger of skipped samples";
+    case InputKind::kImageFolder: return "image folder";
+    case InputKind::kImages: return "images";
+    case InputKind::kRecords: return image_key.empty() ? "TFRecord" : "TFRecord with images";
+    case InputKind::kText: return "text";
+    case InputKind::kLedger: return "ledger of skipped samples";
   }
   return "";
 }

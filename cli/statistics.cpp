@@ -48,30 +48,14 @@ void FieldStatistics::add(const Tensor& value) {
     least_[i] = std::min(least_[i], shape[i]), most_[i] = std::max(most_[i], shape[i]);
   }
   switch (dtype_) {
-    case DType::kUInt8:
-      add_numbers<uint8_t>(value);
-      break;
-    case DType::kUInt16:
-      add_numbers<uint16_t>(value);
-      break;
-    case DType::kInt32:
-      add_numbers<int32_t>(value);
-      break;
-    case DType::kInt64:
-      add_numbers<int64_t>(value);
-      break;
-    case DType::kFloat32:
-      add_numbers<float>(value);
-      break;
-    case DType::kFloat64:
-      add_numbers<double>(value);
-      break;
-    case DType::kBool:
-      add_numbers<bool>(value);
-      break;
-    case DType::kString:
-      add_text(value);
-      break;
+    case DType::kUInt8: add_numbers<uint8_t>(value); break;
+    case DType::kUInt16: add_numbers<uint16_t>(value); break;
+    case DType::kInt32: add_numbers<int32_t>(value); break;
+    case DType::kInt64: add_numbers<int64_t>(value); break;
+    case DType::kFloat32: add_numbers<float>(value); break;
+    case DType::kFloat64: add_numbers<double>(value); break;
+    case DType::kBool: add_numbers<bool>(value); break;
+    case DType::kString: add_text(value); break;
   }
   ++elements_;
 }

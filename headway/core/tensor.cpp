@@ -32,22 +32,14 @@ std::string shorten(std::string_view bytes) {
 
 std::string_view name_of(DType dtype) {
   switch (dtype) {
-    case DType::kUInt8:
-      return "uint8";
-    case DType::kUInt16:
-      return "uint16";
-    case DType::kInt32:
-      return "int32";
-    case DType::kInt64:
-      return "int64";
-    case DType::kFloat32:
-      return "float32";
-    case DType::kFloat64:
-      return "float64";
-    case DType::kBool:
-      return "bool";
-    case DType::kString:
-      return "string";
+    case DType::kUInt8: return "uint8";
+    case DType::kUInt16: return "uint16";
+    case DType::kInt32: return "int32";
+    case DType::kInt64: return "int64";
+    case DType::kFloat32: return "float32";
+    case DType::kFloat64: return "float64";
+    case DType::kBool: return "bool";
+    case DType::kString: return "string";
   }
   return "?";
 }
@@ -55,18 +47,13 @@ std::string_view name_of(DType dtype) {
 int64_t size_of(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
-    case DType::kBool:
-      return 1;
-    case DType::kUInt16:
-      return 2;
+    case DType::kBool: return 1;
+    case DType::kUInt16: return 2;
     case DType::kInt32:
-    case DType::kFloat32:
-      return 4;
+    case DType::kFloat32: return 4;
     case DType::kInt64:
-    case DType::kFloat64:
-      return 8;
-    case DType::kString:
-      return sizeof(std::string_view);
+    case DType::kFloat64: return 8;
+    case DType::kString: return sizeof(std::string_view);
   }
   return 0;
 }
@@ -229,41 +216,26 @@ std::string Tensor::str() const {
   const std::string head = fmt::format("{} {}", name_of(dtype_), shape().str());
   if (rank_ == 0) {
     switch (dtype_) {
-      case DType::kString:
-        return shorten(bytes());
-      case DType::kFloat32:
-        return fmt::format("{}", item<float>());
-      case DType::kFloat64:
-        return fmt::format("{}", item<double>());
-      case DType::kInt64:
-        return fmt::format("{}", item<int64_t>());
-      case DType::kInt32:
-        return fmt::format("{}", item<int32_t>());
-      case DType::kUInt16:
-        return fmt::format("{}", item<uint16_t>());
-      case DType::kUInt8:
-        return fmt::format("{}", item<uint8_t>());
-      case DType::kBool:
-        return item<bool>() ? "true" : "false";
+      case DType::kString: return shorten(bytes());
+      case DType::kFloat32: return fmt::format("{}", item<float>());
+      case DType::kFloat64: return fmt::format("{}", item<double>());
+      case DType::kInt64: return fmt::format("{}", item<int64_t>());
+      case DType::kInt32: return fmt::format("{}", item<int32_t>());
+      case DType::kUInt16: return fmt::format("{}", item<uint16_t>());
+      case DType::kUInt8: return fmt::format("{}", item<uint8_t>());
+      case DType::kBool: return item<bool>() ? "true" : "false";
     }
   }
   switch (dtype_) {
     case DType::kString:
       return count() == 0 ? head : head + " " + shorten(values<std::string_view>()[0]) + " ...";
-    case DType::kFloat32:
-      return head + " " + range_of(values<float>());
-    case DType::kFloat64:
-      return head + " " + range_of(values<double>());
-    case DType::kInt64:
-      return head + " " + range_of(values<int64_t>());
-    case DType::kInt32:
-      return head + " " + range_of(values<int32_t>());
-    case DType::kUInt16:
-      return head + " " + range_of(values<uint16_t>());
-    case DType::kUInt8:
-      return head + " " + range_of(values<uint8_t>());
-    case DType::kBool:
-      return head + " " + range_of(values<bool>());
+    case DType::kFloat32: return head + " " + range_of(values<float>());
+    case DType::kFloat64: return head + " " + range_of(values<double>());
+    case DType::kInt64: return head + " " + range_of(values<int64_t>());
+    case DType::kInt32: return head + " " + range_of(values<int32_t>());
+    case DType::kUInt16: return head + " " + range_of(values<uint16_t>());
+    case DType::kUInt8: return head + " " + range_of(values<uint8_t>());
+    case DType::kBool: return head + " " + range_of(values<bool>());
   }
   return head;
 }

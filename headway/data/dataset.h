@@ -224,14 +224,10 @@ Dataset Dataset::map(F fn, MapOptions options) const {
         [fn = std::move(fn)](Element& e) {
           Tensor& value = e.only();
           switch (value.dtype()) {
-            case DType::kFloat32:
-              return call_scalar<float>(fn, e, value);
-            case DType::kFloat64:
-              return call_scalar<double>(fn, e, value);
-            case DType::kInt32:
-              return call_scalar<int32_t>(fn, e, value);
-            default:
-              return call_scalar<int64_t>(fn, e, value);
+            case DType::kFloat32: return call_scalar<float>(fn, e, value);
+            case DType::kFloat64: return call_scalar<double>(fn, e, value);
+            case DType::kInt32: return call_scalar<int32_t>(fn, e, value);
+            default: return call_scalar<int64_t>(fn, e, value);
           }
         },
         std::move(options));

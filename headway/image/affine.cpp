@@ -89,14 +89,10 @@ void affine_typed(const ImageView& source, const AffineMatrix& m, FillMode fill,
 
 std::string_view name_of(FillMode fill) {
   switch (fill) {
-    case FillMode::kNearest:
-      return "nearest";
-    case FillMode::kConstant:
-      return "constant";
-    case FillMode::kReflect:
-      return "reflect";
-    case FillMode::kWrap:
-      return "wrap";
+    case FillMode::kNearest: return "nearest";
+    case FillMode::kConstant: return "constant";
+    case FillMode::kReflect: return "reflect";
+    case FillMode::kWrap: return "wrap";
   }
   return "";
 }
@@ -120,12 +116,9 @@ void affine(const ImageView& source, const AffineMatrix& matrix, FillMode fill, 
             const ImageSpan& target) {
   assert(source.dtype == target.dtype && source.channels == target.channels);
   switch (source.dtype) {
-    case DType::kUInt8:
-      return affine_typed<uint8_t>(source, matrix, fill, fill_value, target);
-    case DType::kUInt16:
-      return affine_typed<uint16_t>(source, matrix, fill, fill_value, target);
-    default:
-      return affine_typed<float>(source, matrix, fill, fill_value, target);
+    case DType::kUInt8: return affine_typed<uint8_t>(source, matrix, fill, fill_value, target);
+    case DType::kUInt16: return affine_typed<uint16_t>(source, matrix, fill, fill_value, target);
+    default: return affine_typed<float>(source, matrix, fill, fill_value, target);
   }
 }
 

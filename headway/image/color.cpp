@@ -47,12 +47,9 @@ void each_byte(const ImageSpan& image, const Change& change) {
 template <typename Change>
 void each(const ImageSpan& image, const Change& change) {
   switch (image.dtype) {
-    case DType::kUInt8:
-      return each_byte(image, change);
-    case DType::kUInt16:
-      return each_value<uint16_t>(image, change);
-    default:
-      return each_value<float>(image, change);
+    case DType::kUInt8: return each_byte(image, change);
+    case DType::kUInt16: return each_value<uint16_t>(image, change);
+    default: return each_value<float>(image, change);
   }
 }
 
@@ -72,12 +69,9 @@ template <typename Change>
 void each_pixel(const ImageSpan& image, const Change& change) {
   assert(image.channels == 3);
   switch (image.dtype) {
-    case DType::kUInt8:
-      return each_pixel_typed<uint8_t>(image, change);
-    case DType::kUInt16:
-      return each_pixel_typed<uint16_t>(image, change);
-    default:
-      return each_pixel_typed<float>(image, change);
+    case DType::kUInt8: return each_pixel_typed<uint8_t>(image, change);
+    case DType::kUInt16: return each_pixel_typed<uint16_t>(image, change);
+    default: return each_pixel_typed<float>(image, change);
   }
 }
 
@@ -178,12 +172,9 @@ void adjust_hue(const ImageSpan& image, float delta) {
 void to_grayscale(const ImageView& image, const ImageSpan& gray) {
   assert(image.channels == 3 && image.dtype == gray.dtype);
   switch (image.dtype) {
-    case DType::kUInt8:
-      return grayscale_typed<uint8_t>(image, gray);
-    case DType::kUInt16:
-      return grayscale_typed<uint16_t>(image, gray);
-    default:
-      return grayscale_typed<float>(image, gray);
+    case DType::kUInt8: return grayscale_typed<uint8_t>(image, gray);
+    case DType::kUInt16: return grayscale_typed<uint16_t>(image, gray);
+    default: return grayscale_typed<float>(image, gray);
   }
 }
 

@@ -65,15 +65,10 @@ void split_typed(const void* row, int width, int channels, void* planes, int64_t
   T* to = static_cast<T*>(planes);
   const int64_t stride = stride_bytes / int64_t(sizeof(T));
   switch (channels) {
-    case 1:
-      std::memcpy(to, from, sizeof(T) * size_t(width));
-      return;
-    case 2:
-      return split_row<2>(from, width, to, stride);
-    case 3:
-      return split_row<3>(from, width, to, stride);
-    default:
-      return split_row<4>(from, width, to, stride);
+    case 1: std::memcpy(to, from, sizeof(T) * size_t(width)); return;
+    case 2: return split_row<2>(from, width, to, stride);
+    case 3: return split_row<3>(from, width, to, stride);
+    default: return split_row<4>(from, width, to, stride);
   }
 }
 
@@ -294,25 +289,18 @@ void gather_row(const Columns& columns, const Gather& job) {
 template <int kTaps>
 void gather_channels(const Columns& columns, const Gather& job) {
   switch (job.channels) {
-    case 1:
-      return gather_row<kTaps, 1>(columns, job);
-    case 2:
-      return gather_row<kTaps, 2>(columns, job);
-    case 3:
-      return gather_row<kTaps, 3>(columns, job);
-    default:
-      return gather_row<kTaps, 4>(columns, job);
+    case 1: return gather_row<kTaps, 1>(columns, job);
+    case 2: return gather_row<kTaps, 2>(columns, job);
+    case 3: return gather_row<kTaps, 3>(columns, job);
+    default: return gather_row<kTaps, 4>(columns, job);
   }
 }
 
 void gather_impl(const Columns& columns, const Gather& job) {
   switch (columns.taps) {
-    case 1:
-      return gather_channels<1>(columns, job);
-    case 2:
-      return gather_channels<2>(columns, job);
-    default:
-      return gather_channels<0>(columns, job);
+    case 1: return gather_channels<1>(columns, job);
+    case 2: return gather_channels<2>(columns, job);
+    default: return gather_channels<0>(columns, job);
   }
 }
 

@@ -30,12 +30,9 @@ void convert_rows(const ImageView& source, const ImageSpan& target) {
 template <typename From>
 void convert_from(const ImageView& source, const ImageSpan& target) {
   switch (target.dtype) {
-    case DType::kUInt8:
-      return convert_rows<From, uint8_t>(source, target);
-    case DType::kUInt16:
-      return convert_rows<From, uint16_t>(source, target);
-    default:
-      return convert_rows<From, float>(source, target);
+    case DType::kUInt8: return convert_rows<From, uint8_t>(source, target);
+    case DType::kUInt16: return convert_rows<From, uint16_t>(source, target);
+    default: return convert_rows<From, float>(source, target);
   }
 }
 
@@ -45,12 +42,9 @@ void convert(const ImageView& source, const ImageSpan& target) {
   assert(source.height == target.height && source.width == target.width &&
          source.channels == target.channels);
   switch (source.dtype) {
-    case DType::kUInt8:
-      return convert_from<uint8_t>(source, target);
-    case DType::kUInt16:
-      return convert_from<uint16_t>(source, target);
-    default:
-      return convert_from<float>(source, target);
+    case DType::kUInt8: return convert_from<uint8_t>(source, target);
+    case DType::kUInt16: return convert_from<uint16_t>(source, target);
+    default: return convert_from<float>(source, target);
   }
 }
 

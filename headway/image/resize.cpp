@@ -41,14 +41,10 @@ AxisGeometry columns_of(const ResizeGeometry& g) {
 
 std::string_view name_of(Filter filter) {
   switch (filter) {
-    case Filter::kNearest:
-      return "nearest";
-    case Filter::kBilinear:
-      return "bilinear";
-    case Filter::kBicubic:
-      return "bicubic";
-    case Filter::kArea:
-      return "area";
+    case Filter::kNearest: return "nearest";
+    case Filter::kBilinear: return "bilinear";
+    case Filter::kBicubic: return "bicubic";
+    case Filter::kArea: return "area";
   }
   return "";
 }

@@ -55,14 +55,10 @@ class Sampler {
     const int from = start(i);
     if (widened(axis_)) return weigh_widened(i, from, add);
     switch (axis_.filter) {
-      case Filter::kNearest:
-        return add(0, 1.0f);
-      case Filter::kBilinear:
-        return weigh_bilinear(i, from, add);
-      case Filter::kBicubic:
-        return weigh_bicubic(i, from, add);
-      case Filter::kArea:
-        return weigh_area(i, from, add);
+      case Filter::kNearest: return add(0, 1.0f);
+      case Filter::kBilinear: return weigh_bilinear(i, from, add);
+      case Filter::kBicubic: return weigh_bicubic(i, from, add);
+      case Filter::kArea: return weigh_area(i, from, add);
     }
   }
 
@@ -73,14 +69,10 @@ class Sampler {
   int unclamped_start(int i) const {
     if (widened(axis_)) return int(std::ceil(widened_centre(i) - radius_ - 0.5f));
     switch (axis_.filter) {
-      case Filter::kNearest:
-        return int(std::floor((float(i) + 0.5f) * scale_ + axis_.offset));
-      case Filter::kBilinear:
-        return int(std::floor(centre(i)));
-      case Filter::kBicubic:
-        return int(std::floor(centre(i))) - 1;
-      case Filter::kArea:
-        return int(std::floor(float(i) * scale_ + axis_.offset));
+      case Filter::kNearest: return int(std::floor((float(i) + 0.5f) * scale_ + axis_.offset));
+      case Filter::kBilinear: return int(std::floor(centre(i)));
+      case Filter::kBicubic: return int(std::floor(centre(i))) - 1;
+      case Filter::kArea: return int(std::floor(float(i) * scale_ + axis_.offset));
     }
     return 0;
   }

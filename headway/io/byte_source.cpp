@@ -38,14 +38,10 @@ class PlainSource final : public ByteSource {
 
 std::string_view name_of(Compression compression) {
   switch (compression) {
-    case Compression::kNone:
-      return "none";
-    case Compression::kGzip:
-      return "gzip";
-    case Compression::kZlib:
-      return "zlib";
-    case Compression::kAuto:
-      return "auto";
+    case Compression::kNone: return "none";
+    case Compression::kGzip: return "gzip";
+    case Compression::kZlib: return "zlib";
+    case Compression::kAuto: return "auto";
   }
   return "?";
 }

@@ -116,12 +116,9 @@ Tensor values_as(const Lists& lists, const Shape& shape, Storage* owner, int64_t
 
 Tensor values_of(const Lists& lists, const Shape& shape, Storage* owner, int64_t& count) {
   switch (lists.kind) {
-    case kBytesList:
-      return values_as<std::string_view>(lists, shape, owner, count);
-    case kFloatList:
-      return values_as<float>(lists, shape, owner, count);
-    default:
-      return values_as<int64_t>(lists, shape, owner, count);
+    case kBytesList: return values_as<std::string_view>(lists, shape, owner, count);
+    case kFloatList: return values_as<float>(lists, shape, owner, count);
+    default: return values_as<int64_t>(lists, shape, owner, count);
   }
 }
 

@@ -131,14 +131,9 @@ inline int64_t count_values(const Lists& lists) {
   int64_t n = 0;
   const auto count = [&](auto) { ++n; };
   switch (lists.kind) {
-    case kBytesList:
-      each_value<std::string_view>(lists, count);
-      break;
-    case kFloatList:
-      each_value<float>(lists, count);
-      break;
-    default:
-      each_value<int64_t>(lists, count);
+    case kBytesList: each_value<std::string_view>(lists, count); break;
+    case kFloatList: each_value<float>(lists, count); break;
+    default: each_value<int64_t>(lists, count);
   }
   return n;
 }

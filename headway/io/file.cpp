@@ -42,20 +42,14 @@ std::string remedy(const std::string& path, int error) {
     case EACCES:
     case EPERM:
       return "let this user read it (chmod +r, and +x on its folders), or run as its owner";
-    case EISDIR:
-      return fmt::format("name a file, or all files in it: {}/*", path);
+    case EISDIR: return fmt::format("name a file, or all files in it: {}/*", path);
     case EMFILE:
-    case ENFILE:
-      return "raise the limit on open files (ulimit -n), or read fewer files at once";
+    case ENFILE: return "raise the limit on open files (ulimit -n), or read fewer files at once";
     case ENOSPC:
-    case EDQUOT:
-      return "free some space, or write somewhere else";
-    case EROFS:
-      return "write to a folder on a writable file system";
-    case EIO:
-      return "the device failed to read; look at the kernel log and restore the file";
-    default:
-      return "";
+    case EDQUOT: return "free some space, or write somewhere else";
+    case EROFS: return "write to a folder on a writable file system";
+    case EIO: return "the device failed to read; look at the kernel log and restore the file";
+    default: return "";
   }
 }
 

@@ -12,22 +12,14 @@ constexpr size_t kInputBytes = size_t{128} << 10;
 
 std::string_view reason_of(int code) {
   switch (code) {
-    case ISAL_INVALID_BLOCK:
-      return "a block header that deflate does not know";
-    case ISAL_INVALID_SYMBOL:
-      return "a code that stands for nothing";
-    case ISAL_INVALID_LOOKBACK:
-      return "a reference to before the start";
-    case ISAL_INVALID_WRAPPER:
-      return "no valid header";
-    case ISAL_UNSUPPORTED_METHOD:
-      return "a compression method other than deflate";
-    case ISAL_INCORRECT_CHECKSUM:
-      return "the checksum is wrong";
-    case ISAL_NEED_DICT:
-      return "a preset dictionary is asked for";
-    default:
-      return "an unknown fault";
+    case ISAL_INVALID_BLOCK: return "a block header that deflate does not know";
+    case ISAL_INVALID_SYMBOL: return "a code that stands for nothing";
+    case ISAL_INVALID_LOOKBACK: return "a reference to before the start";
+    case ISAL_INVALID_WRAPPER: return "no valid header";
+    case ISAL_UNSUPPORTED_METHOD: return "a compression method other than deflate";
+    case ISAL_INCORRECT_CHECKSUM: return "the checksum is wrong";
+    case ISAL_NEED_DICT: return "a preset dictionary is asked for";
+    default: return "an unknown fault";
   }
 }
 

@@ -1,14 +1,17 @@
 #include "headway/io/jpeg.h"
 
 #include <fmt/format.h>
-// jpeglib.h needs FILE and size_t to be declared.
-#include <jerror.h>
+
+// jpeglib.h needs FILE and size_t to be declared, jerror.h needs jpeglib.h.
+// clang-format off
+#include <cstddef>
+#include <cstdio>
 #include <jpeglib.h>
+#include <jerror.h>
+// clang-format on
 
 #include <algorithm>
 #include <csetjmp>
-#include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -32,27 +35,19 @@ bool means_damage(int message) {
     case JWRN_HIT_MARKER:
     case JWRN_HUFF_BAD_CODE:
     case JWRN_JPEG_EOF:
-    case JWRN_MUST_RESYNC:
-      return true;
-    default:
-      return false;
+    case JWRN_MUST_RESYNC: return true;
+    default: return false;
   }
 }
 
 JpegColor color_of(J_COLOR_SPACE space) {
   switch (space) {
-    case JCS_GRAYSCALE:
-      return JpegColor::kGray;
-    case JCS_YCbCr:
-      return JpegColor::kYCbCr;
-    case JCS_RGB:
-      return JpegColor::kRGB;
-    case JCS_CMYK:
-      return JpegColor::kCMYK;
-    case JCS_YCCK:
-      return JpegColor::kYCCK;
-    default:
-      return JpegColor::kOther;
+    case JCS_GRAYSCALE: return JpegColor::kGray;
+    case JCS_YCbCr: return JpegColor::kYCbCr;
+    case JCS_RGB: return JpegColor::kRGB;
+    case JCS_CMYK: return JpegColor::kCMYK;
+    case JCS_YCCK: return JpegColor::kYCCK;
+    default: return JpegColor::kOther;
   }
 }
 

@@ -17,12 +17,9 @@ namespace {
 
 int flags_of(OutputFile::Mode mode) {
   switch (mode) {
-    case OutputFile::Mode::kTruncate:
-      return O_TRUNC;
-    case OutputFile::Mode::kAppend:
-      return O_APPEND;
-    case OutputFile::Mode::kCreateNew:
-      return O_EXCL;
+    case OutputFile::Mode::kTruncate: return O_TRUNC;
+    case OutputFile::Mode::kAppend: return O_APPEND;
+    case OutputFile::Mode::kCreateNew: return O_EXCL;
   }
   return 0;
 }

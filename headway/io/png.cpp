@@ -66,14 +66,10 @@ class Scratch {
 
 int samples_of(PngColor color) {
   switch (color) {
-    case PngColor::kRGB:
-      return 3;
-    case PngColor::kGrayAlpha:
-      return 2;
-    case PngColor::kRGBA:
-      return 4;
-    default:
-      return 1;
+    case PngColor::kRGB: return 3;
+    case PngColor::kGrayAlpha: return 2;
+    case PngColor::kRGBA: return 4;
+    default: return 1;
   }
 }
 
@@ -81,12 +77,10 @@ bool depth_allowed(PngColor color, int depth) {
   switch (color) {
     case PngColor::kGray:
       return depth == 1 || depth == 2 || depth == 4 || depth == 8 || depth == 16;
-    case PngColor::kPalette:
-      return depth == 1 || depth == 2 || depth == 4 || depth == 8;
+    case PngColor::kPalette: return depth == 1 || depth == 2 || depth == 4 || depth == 8;
     case PngColor::kRGB:
     case PngColor::kGrayAlpha:
-    case PngColor::kRGBA:
-      return depth == 8 || depth == 16;
+    case PngColor::kRGBA: return depth == 8 || depth == 16;
   }
   return false;
 }
@@ -404,8 +398,7 @@ class Converter {
         const uint16_t gray = sample(row, 2 * int64_t{x});
         return {{gray, gray, gray}, sample(row, 2 * int64_t{x} + 1)};
       }
-      default:
-        break;
+      default: break;
     }
     const int samples = samples_of(header_.color);
     const int64_t i = int64_t{x} * samples;

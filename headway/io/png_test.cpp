@@ -65,16 +65,11 @@ uint8_t predicted(int filter, int left, int up, int corner) {
   const int p = left + up - corner;
   const int a = std::abs(p - left), b = std::abs(p - up), c = std::abs(p - corner);
   switch (filter) {
-    case 1:
-      return uint8_t(left);
-    case 2:
-      return uint8_t(up);
-    case 3:
-      return uint8_t((left + up) / 2);
-    case 4:
-      return uint8_t(a <= b && a <= c ? left : b <= c ? up : corner);
-    default:
-      return 0;
+    case 1: return uint8_t(left);
+    case 2: return uint8_t(up);
+    case 3: return uint8_t((left + up) / 2);
+    case 4: return uint8_t(a <= b && a <= c ? left : b <= c ? up : corner);
+    default: return 0;
   }
 }
 

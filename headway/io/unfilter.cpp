@@ -106,14 +106,11 @@ void unfilter_row(int filter, const uint8_t* raw, const uint8_t* above, int64_t 
   const Pixel<kPixelBytes> d;
   using V = hn::Vec<decltype(d)>;
   switch (filter) {
-    case 0:
-      std::memcpy(out, raw, size_t(row_bytes));
-      return;
+    case 0: std::memcpy(out, raw, size_t(row_bytes)); return;
     case 1:
       return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out,
                                          [](V left, V, V) { return left; });
-    case 2:
-      return undo_up(raw, above, row_bytes, out);
+    case 2: return undo_up(raw, above, row_bytes, out);
     case 3:
       return undo_pixelwise<kPixelBytes>(raw, above, row_bytes, out,
                                          [d](V left, V up, V) { return mean(d, left, up); });
@@ -298,18 +295,12 @@ int unfilter_rows(const FilteredImage& image, uint8_t* out, int64_t out_stride) 
 
 int unfilter_impl(const FilteredImage& image, uint8_t* out, int64_t out_stride) {
   switch (image.pixel_bytes) {
-    case 1:
-      return unfilter_rows<1>(image, out, out_stride);
-    case 2:
-      return unfilter_rows<2>(image, out, out_stride);
-    case 3:
-      return unfilter_rows<3>(image, out, out_stride);
-    case 4:
-      return unfilter_rows<4>(image, out, out_stride);
-    case 6:
-      return unfilter_rows<6>(image, out, out_stride);
-    default:
-      return unfilter_rows<8>(image, out, out_stride);
+    case 1: return unfilter_rows<1>(image, out, out_stride);
+    case 2: return unfilter_rows<2>(image, out, out_stride);
+    case 3: return unfilter_rows<3>(image, out, out_stride);
+    case 4: return unfilter_rows<4>(image, out, out_stride);
+    case 6: return unfilter_rows<6>(image, out, out_stride);
+    default: return unfilter_rows<8>(image, out, out_stride);
   }
 }
 

@@ -24,11 +24,8 @@ std::string write(const std::vector<Feature>& features) {
       case DType::kString:
         writer.bytes(feature.name, feature.values.values<std::string_view>());
         break;
-      case DType::kInt64:
-        writer.int64(feature.name, feature.values.values<int64_t>());
-        break;
-      default:
-        writer.float32(feature.name, feature.values.values<float>());
+      case DType::kInt64: writer.int64(feature.name, feature.values.values<int64_t>()); break;
+      default: writer.float32(feature.name, feature.values.values<float>());
     }
   }
   return std::string(writer.finish());

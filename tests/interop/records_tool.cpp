@@ -72,8 +72,7 @@ std::string values_of(const Tensor& tensor) {
       each(tensor.values<float>(),
            [](float v) { return fmt::format("{:08x}", std::bit_cast<uint32_t>(v)); });
       break;
-    default:
-      each(tensor.values<std::string_view>(), [](std::string_view v) { return to_hex(v); });
+    default: each(tensor.values<std::string_view>(), [](std::string_view v) { return to_hex(v); });
   }
   return out;
 }

@@ -39,22 +39,14 @@ void fill(Tensor& tensor, T value) {
 
 void fill_padding(Tensor& tensor, double value) {
   switch (tensor.dtype()) {
-    case DType::kUInt8:
-      return fill<uint8_t>(tensor, static_cast<uint8_t>(value));
-    case DType::kUInt16:
-      return fill<uint16_t>(tensor, static_cast<uint16_t>(value));
-    case DType::kInt32:
-      return fill<int32_t>(tensor, static_cast<int32_t>(value));
-    case DType::kInt64:
-      return fill<int64_t>(tensor, static_cast<int64_t>(value));
-    case DType::kFloat32:
-      return fill<float>(tensor, static_cast<float>(value));
-    case DType::kFloat64:
-      return fill<double>(tensor, value);
-    case DType::kBool:
-      return fill<bool>(tensor, value != 0);
-    case DType::kString:
-      return;
+    case DType::kUInt8: return fill<uint8_t>(tensor, static_cast<uint8_t>(value));
+    case DType::kUInt16: return fill<uint16_t>(tensor, static_cast<uint16_t>(value));
+    case DType::kInt32: return fill<int32_t>(tensor, static_cast<int32_t>(value));
+    case DType::kInt64: return fill<int64_t>(tensor, static_cast<int64_t>(value));
+    case DType::kFloat32: return fill<float>(tensor, static_cast<float>(value));
+    case DType::kFloat64: return fill<double>(tensor, value);
+    case DType::kBool: return fill<bool>(tensor, value != 0);
+    case DType::kString: return;
   }
 }
 
