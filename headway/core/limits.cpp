@@ -89,20 +89,33 @@ int64_t machine_available(const std::string& root) {
   return int64_t{1} << 30;
 }
 
+// File pages the kernel gives back when memory is asked for: they count as usage, but are not in
+// the way.
+int64_t reclaimable(const std::string& folder) {
+  std::ifstream in(folder + "/memory.stat");
+  int64_t plain = 0, total = -1, value = 0;
+  for (std::string key; in >> key >> value;) {
+    if (key == "inactive_file") plain = value;
+    if (key == "total_inactive_file") total = value;  // version 1, with descendants
+  }
+  return total >= 0 ? total : plain;
+}
+
 int64_t cgroup_headroom(const std::string& root) {
   int64_t least = INT64_MAX;
-  const auto take = [&](const std::string& limit_file, const std::string& usage_file) {
-    const auto limit = number(limit_file), usage = number(usage_file);
-    if (limit && usage && *limit < (int64_t{1} << 60)) least = std::min(least, *limit - *usage);
+  const auto take = [&](const std::string& folder, const char* limit_file, const char* usage_file) {
+    const auto limit = number(folder + limit_file), usage = number(folder + usage_file);
+    if (!limit || !usage || *limit >= (int64_t{1} << 60)) return;
+    least = std::min(least, *limit - std::max<int64_t>(0, *usage - reclaimable(folder)));
   };
   for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
     for (const std::string& group : lineage(root, "")) {
-      take(root + mount + group + "/memory.max", root + mount + group + "/memory.current");
+      take(root + mount + group, "/memory.max", "/memory.current");
     }
   }
   for (const std::string& group : lineage(root, "memory")) {
-    const std::string folder = root + "/sys/fs/cgroup/memory" + group;
-    take(folder + "/memory.limit_in_bytes", folder + "/memory.usage_in_bytes");
+    take(root + "/sys/fs/cgroup/memory" + group, "/memory.limit_in_bytes",
+         "/memory.usage_in_bytes");
   }
   return std::max<int64_t>(least, 0);
 }

@@ -50,6 +50,8 @@ TEST(Limits, TakeTheTightestQuotaOfAllAncestorsInV2) {
   machine.set("/sys/fs/cgroup/jobs/mine/memory.current", "1000000\n");
   EXPECT_DOUBLE_EQ(machine.limits().cpus, 0.5);
   EXPECT_EQ(machine.limits().memory_bytes, 2000000);
+  machine.set("/sys/fs/cgroup/jobs/mine/memory.stat", "anon 1\ninactive_file 600000\n");
+  EXPECT_EQ(machine.limits().memory_bytes, 2600000);
   EXPECT_NE(machine.limits().cpu_source.find("cgroup quota 0.5"), std::string::npos);
 }
 

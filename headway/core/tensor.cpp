@@ -11,6 +11,7 @@ namespace headway {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kSmall = 1024;
 
 template <typename T>
 std::string range_of(std::span<const T> values) {
@@ -88,10 +89,19 @@ std::string Shape::str() const {
 }
 
 Storage* Storage::allocate(size_t size_bytes) {
+  if (size_bytes < kSmall) {  // one allocation for both
+    static_assert(sizeof(Storage) % 16 == 0);
+    void* raw = ::operator new(sizeof(Storage) + size_bytes);
+    auto* storage = new (raw) Storage;
+    storage->memory_ = Memory::kBehindThis;
+    storage->size_bytes_ = size_bytes;
+    storage->data_ = static_cast<char*>(raw) + sizeof(Storage);
+    return storage;
+  }
   auto* storage = new Storage;
+  storage->memory_ = Memory::kOwn;
   storage->size_bytes_ = size_bytes;
-  storage->own_ = true;
-  storage->data_ = ::operator new(std::max<size_t>(size_bytes, 1), std::align_val_t(kAlignment));
+  storage->data_ = ::operator new(size_bytes, std::align_val_t(kAlignment));
   return storage;
 }
 
@@ -104,9 +114,15 @@ Storage* Storage::adopt(void* data, size_t size_bytes, Release release) {
 }
 
 void Storage::destroy() {
-  if (own_) ::operator delete(data_, std::align_val_t(kAlignment));
+  if (memory_ == Memory::kOwn) ::operator delete(data_, std::align_val_t(kAlignment));
   if (release_) release_(data_, size_bytes_);
-  delete this;
+  const bool small = memory_ == Memory::kBehindThis;
+  this->~Storage();
+  if (small) {
+    ::operator delete(static_cast<void*>(this));
+  } else {
+    ::operator delete(static_cast<void*>(this), sizeof(Storage));
+  }
 }
 
 Tensor Tensor::empty(DType dtype, const Shape& shape) {

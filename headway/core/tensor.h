@@ -55,7 +55,7 @@ class Storage {
  public:
   using Release = std::function<void(void* data, size_t size_bytes)>;
 
-  // Fresh memory, 64-byte aligned, not cleared.
+  // Fresh memory, not cleared; 64-byte aligned from 1 KB on, 16-byte below.
   static Storage* allocate(size_t size_bytes);
   // Memory that somebody else made; `release` gives it back (may be empty).
   static Storage* adopt(void* data, size_t size_bytes, Release release);
@@ -75,7 +75,7 @@ class Storage {
   std::atomic<int64_t> references_{1};
   void* data_ = nullptr;
   size_t size_bytes_ = 0;
-  bool own_ = false;
+  enum class Memory : uint8_t { kForeign, kOwn, kBehindThis } memory_ = Memory::kForeign;
   Release release_;
 };
 

@@ -22,11 +22,14 @@ class MemoryCache : public CacheStore {
     if (it == elements_.end()) return std::nullopt;
     return it->second;
   }
-  void put(int64_t i, const Element& element) override {
+  bool put(int64_t i, const Element& element) override {
     Element kept = element;
     kept.compact();
+    const int64_t size_bytes = kept.size_bytes();
     MutexLock lock(mu_);
-    if (elements_.emplace(i, std::move(kept)).second) bytes_ += element.size_bytes();
+    if (!elements_.emplace(i, std::move(kept)).second) return false;
+    bytes_ += size_bytes;
+    return true;
   }
   std::optional<int64_t> complete() override {
     MutexLock lock(mu_);
@@ -100,12 +103,13 @@ class FileCache : public CacheStore {
     return decode_element(payload);
   }
 
-  void put(int64_t i, const Element& element) override {
+  bool put(int64_t i, const Element& element) override {
     std::string payload;
     encode_element(element, payload);
     MutexLock lock(mu_);
-    if (places_.count(i)) return;
+    if (places_.count(i)) return false;
     append(i, payload);
+    return true;
   }
 
   std::optional<int64_t> complete() override {

@@ -17,7 +17,7 @@ class CacheStore {
  public:
   virtual ~CacheStore() = default;
   virtual std::optional<Element> get(int64_t i) = 0;
-  virtual void put(int64_t i, const Element& element) = 0;
+  virtual bool put(int64_t i, const Element& element) = 0;  // false: it was there
   // All elements are in: their number. Before: nothing.
   virtual std::optional<int64_t> complete() = 0;
   virtual void set_complete(int64_t count) = 0;

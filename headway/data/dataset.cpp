@@ -61,7 +61,10 @@ Dataset Dataset::random_map(std::function<Element(Element, Random&)> fn, MapOpti
   const auto bind = [fn = std::move(fn)](uint32_t op) -> SampleFn {
     return [fn, op](Element& element, const SampleContext& context) {
       Random random = context.random(op);
-      Element out = fn(std::move(element), random);
+      Element in;  // element keeps its origin, for messages
+      in.fields() = std::move(element.fields());
+      in.copy_origin(element);
+      Element out = fn(std::move(in), random);
       if (!out.origin_file()) out.copy_origin(element);
       element = std::move(out);
       return true;
@@ -119,7 +122,9 @@ Dataset Dataset::concatenate(const Dataset& other) const {
   return then(make_concatenate({node_, other.node_}));
 }
 Dataset Dataset::with_options(Options options) const {
-  return Dataset(node_, options.or_else(options_));
+  Dataset copy(node_, options.or_else(options_));
+  copy.iterations_ = iterations_;
+  return copy;
 }
 
 Dataset Dataset::parse_example(std::vector<FeatureSpec> features, std::string field) const {

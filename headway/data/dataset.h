@@ -31,10 +31,10 @@ struct BatchOptions {
 struct PaddedBatchOptions {
   bool drop_remainder = false;
   double padding_value = 0;
-  std::string padding_string;
+  std::string padding_string{};
   // Field and its padded shape, -1 for "as long as the longest". Others are padded to their
   // longest.
-  std::vector<std::pair<std::string, std::vector<int64_t>>> padded_shapes;
+  std::vector<std::pair<std::string, std::vector<int64_t>>> padded_shapes{};
 };
 struct ShuffleOptions {
   int64_t buffer_size = kAuto;   // for streams (10,000); what has an index is permuted as a whole
@@ -214,7 +214,10 @@ Dataset Dataset::map(F fn, MapOptions options) const {
   if constexpr (std::is_invocable_r_v<Element, F, Element>) {
     return map_in_place(
         [fn = std::move(fn)](Element& e) {
-          Element out = fn(std::move(e));
+          Element in;  // e keeps its origin, for messages
+          in.fields() = std::move(e.fields());
+          in.copy_origin(e);
+          Element out = fn(std::move(in));
           if (!out.origin_file()) out.copy_origin(e);
           e = std::move(out);
         },

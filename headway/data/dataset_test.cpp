@@ -87,6 +87,36 @@ TEST(Dataset, InterleaveTakesBlocksInTurnAsTensorFlowDoes) {
   }
 }
 
+TEST(Dataset, InnerDatasetsDrawRandomNumbersOfTheirOwn) {
+  const auto noisy = [](const Element&) {
+    return range(2).random_map([](Element, Random& random) {
+      return Element(Tensor::scalar<int64_t>(random.next_u32()));
+    });
+  };
+  const Ints drawn = values_of(range(50).interleave(noisy));
+  EXPECT_EQ(std::set<int64_t>(drawn.begin(), drawn.end()).size(), 100u);
+}
+
+TEST(Dataset, EveryRoundOfARepeatHasItsOwnOrderAndNumbers) {
+  std::set<Ints> orders;
+  const Dataset d = range(20).shuffle().repeat(2);
+  for (int loop = 0; loop < 3; ++loop) {
+    Ints order;
+    for (const Element& e : d) order.push_back(e.only().item<int64_t>());
+    orders.insert(Ints(order.begin(), order.begin() + 20));
+    orders.insert(Ints(order.begin() + 20, order.end()));
+  }
+  EXPECT_EQ(orders.size(), 6u);
+}
+
+TEST(Dataset, HugeCountsAndNegativeOnesMeanWhatTheySay) {
+  EXPECT_EQ(values_of(range(3).repeat(INT64_MAX).take(4)), (Ints{0, 1, 2, 0}));
+  EXPECT_EQ(values_of(range(3).repeat().skip(-1)), Ints{});
+  EXPECT_EQ(values_of(stream(3).repeat().skip(-1)), Ints{});
+  EXPECT_EQ(range(3).batch(INT64_C(1) << 40).start().next()->only().dim(0), 3);
+  EXPECT_EQ(values_of(range(3), static_cast<int>(kAuto)), (Ints{0, 1, 2}));
+}
+
 TEST(Dataset, UnbatchUndoesBatch) {
   EXPECT_EQ(values_of(range(10).batch(4).unbatch()), values_of(range(10)));
 }

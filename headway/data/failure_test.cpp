@@ -47,6 +47,11 @@ std::string write_records(const TempFolder& folder, const std::string& name, int
   return path;
 }
 
+int64_t not_a_seventh(int64_t x) {
+  if (x % 7 == 3) throw std::runtime_error("a seventh: " + std::to_string(x));
+  return x;
+}
+
 TEST(Failure, ATruncatedTFRecordNamesFileAndByte) {
   const TempFolder folder;
   const std::string path = write_records(folder, "a.tfrecord", 3);
@@ -124,6 +129,47 @@ TEST(Failure, ABrokenImageIsNamedWithItsOperator) {
   EXPECT_NE(e.problem().find("decode"), std::string::npos) << e.what();
 }
 
+TEST(Failure, AUserFunctionThatThrowsNamesTheFileAtHand) {
+  const TempFolder folder;
+  const std::string path = folder.write("a.png", image_bytes(4, 4));
+  const Dataset decoded = files(std::vector{path}).decode_image();
+  const auto fail = [](Element e) -> Element {
+    throw std::runtime_error("cannot use " + e["image"].shape().str());
+  };
+  for (const Dataset& d : {decoded.map(fail), decoded.map(fail, {.num_parallel_calls = 1}),
+                           decoded.map(fail).cache()}) {
+    EXPECT_NE(error_of(d).problem().find("a.png: map: cannot use 4x4x3"), std::string::npos)
+        << error_of(d).what();
+  }
+}
+
+TEST(Failure, StreamsThatSkipCannotBeZipped) {
+  const Dataset stream = range(9).filter([](int64_t) { return true; });
+  const Dataset skipping =
+      zip({stream, range(9)}).with_options({.errors = ErrorPolicy::skip_up_to(1)});
+  EXPECT_THROW(skipping.start(), Error);
+}
+
+TEST(Failure, PaddedBatchesSkipABadSampleCleanly) {
+  for (const int64_t calls : {int64_t{1}, kAuto}) {
+    const Dataset d = range(14).map(not_a_seventh, {.num_parallel_calls = calls}).padded_batch(4);
+    std::vector<int64_t> sizes;
+    for (const Batch& b : d.with_options({.errors = ErrorPolicy::skip_up_to(5)}))
+      sizes.push_back(b.only().dim(0));
+    EXPECT_EQ(sizes, (std::vector<int64_t>{4, 4, 4}));
+  }
+}
+
+TEST(Failure, WhatIsNoBadSampleIsNotSkipped) {
+  const Dataset d =
+      range(100)
+          .map([](Element) { return Element(Tensor::empty(DType::kUInt8, {1 << 20})); })
+          .cache();
+  const Dataset skipping =
+      d.with_options({.ram_budget_bytes = 20 << 20, .errors = ErrorPolicy::skip_up_to(1000)});
+  expect_error(error_of(skipping), "does not fit into the RAM budget");
+}
+
 TEST(Failure, RepeatingNothingIsAnErrorNotALoop) {
   expect_error(error_of(range(10).filter([](int64_t) { return false; }).repeat()), "repeat");
   expect_error(error_of(generator([] { return [] { return std::optional<Element>(); }; }).repeat()),
@@ -135,11 +181,6 @@ TEST(Failure, AGeneratorThatThrowsReachesTheConsumer) {
     return []() -> std::optional<Element> { throw std::runtime_error("no more luck"); };
   });
   EXPECT_EQ(error_of(d.batch(2)).problem(), "generator: no more luck");
-}
-
-int64_t not_a_seventh(int64_t x) {
-  if (x % 7 == 3) throw std::runtime_error("a seventh: " + std::to_string(x));
-  return x;
 }
 
 TEST(Failure, SkippingCountsFillsBatchesAndWritesALedger) {

@@ -39,7 +39,13 @@ Ledger::~Ledger() {
   if (file_) std::fclose(file_);
 }
 
+int& Ledger::replaying() {
+  thread_local int depth = 0;
+  return depth;
+}
+
 void Ledger::note(std::exception_ptr error) {
+  if (replaying() > 0) return;
   const SampleError bad = as_sample_error(error);
   MutexLock lock(mu_);
   ++skipped_, ++seen_;
@@ -65,6 +71,7 @@ void Ledger::note(std::exception_ptr error) {
 }
 
 void Ledger::count_good(int64_t samples) {
+  if (replaying() > 0) return;
   MutexLock lock(mu_);
   seen_ += samples;
 }

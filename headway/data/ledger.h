@@ -26,6 +26,15 @@ class Ledger {
   ~Ledger();
   Ledger(const Ledger&) = delete;
 
+  // While one of these lives, this thread's notes and counts are dropped: a position is being
+  // restored by replay, and what was skipped on the way was noted the first time.
+  class Replay {
+   public:
+    Replay() { ++replaying(); }
+    ~Replay() { --replaying(); }
+    Replay(const Replay&) = delete;
+  };
+
   // Notes a bad sample, in the order of the stream. Throws when the budget is spent.
   void note(std::exception_ptr error) EXCLUDES(mu_);
   void count_good(int64_t samples) EXCLUDES(mu_);
@@ -39,6 +48,8 @@ class Ledger {
   static std::vector<LedgerEntry> read(const std::string& path);
 
  private:
+  static int& replaying();
+
   const ErrorPolicy policy_;
   mutable Mutex mu_;
   std::FILE* file_ GUARDED_BY(mu_) = nullptr;

@@ -25,8 +25,25 @@ int64_t held_bytes(const Node& node) {
   return total;
 }
 
+std::string dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Negative numbers mean what leaving them out means.
+Options cleaned(Options options) {
+  if (options.threads && *options.threads < 0) options.threads.reset();
+  if (options.ram_budget_bytes && *options.ram_budget_bytes < 0) options.ram_budget_bytes.reset();
+  return options;
+}
+
 std::string description_of(const Dataset& dataset) {
-  return fmt::format("{}seed {}\n", dataset.describe(), dataset.options().seed.value_or(0));
+  const Options& options = dataset.options();
+  const bool skips = options.errors && options.errors->skip;
+  const std::string text = fmt::format("{}seed {}{}{}\n", dataset.describe(),
+                                       options.seed.value_or(0), skips ? ", skips errors" : "",
+                                       options.deterministic.value_or(true) ? "" : ", any order");
+  // Paths may hold bytes that are no UTF-8: as JSON would keep them, so that saved and new compare.
+  return nlohmann::json::parse(dump(text)).get<std::string>();
 }
 
 void relax() {
@@ -41,9 +58,10 @@ struct Pipeline::Impl {
   Impl(const Dataset& dataset, StartOptions start_options)
       : description(description_of(dataset)),
         limits(read_limits()),
-        run(dataset.options(), dataset.options().ram_budget_bytes.value_or(
-                                   static_cast<int64_t>(double(limits.memory_bytes) * kRamShare))),
-        tune(run.pool, limits, dataset.options().threads),
+        run(cleaned(dataset.options()), cleaned(dataset.options())
+                                            .ram_budget_bytes.value_or(static_cast<int64_t>(
+                                                double(limits.memory_bytes) * kRamShare))),
+        tune(run.pool, limits, run.options.threads),
         planned(plan(dataset.node())),
         epoch(start_options.epoch),
         started_ns(now_ns()) {
@@ -99,7 +117,8 @@ std::optional<Element> Pipeline::next() {
     poll = p.root->next(element);
     if (poll != Poll::kPending) break;
     if (p.run.pool.threads() == 0) {
-      if (p.run.pool.help(p.self)) continue;
+      const uint64_t before = p.run.pool.work.ticket();
+      if (p.run.pool.help(p.self) || p.run.pool.work.ticket() != before) continue;
       p.run.pool.output.wait(ticket, 1'000'000);
     } else {
       for (int i = 0; i < kSpins && p.run.pool.output.ticket() == ticket; ++i) relax();
@@ -132,7 +151,7 @@ PipelineState Pipeline::save() const {
                                {"skipped", impl_->run.ledger.skipped()},
                                {"seen", impl_->run.ledger.seen()},
                                {"cursor", cursor.words()}};
-  return {json.dump()};
+  return {dump(json)};
 }
 
 void Pipeline::Impl::restore(const PipelineState& state) {
@@ -155,6 +174,9 @@ void Pipeline::Impl::restore(const PipelineState& state) {
   cursor.words() = json.value("cursor", std::vector<int64_t>{});
   CursorReader reader(cursor);
   root->restore(reader);
+  if (!reader.done()) {
+    throw Error("a saved position holds more than this pipeline has", "it is damaged; start anew");
+  }
 }
 
 PipelineStats Pipeline::stats() const {

@@ -211,6 +211,38 @@ TEST(Pipeline, StaysWithinItsRamBudget) {
   EXPECT_LE(run.stats().ram_peak_bytes, 10 << 20);
 }
 
+TEST(Pipeline, StagesLeftEarlyGiveTheirMemoryBack) {
+  const Dataset d =
+      range(100)
+          .map([](Element) { return Element(Tensor::empty(DType::kUInt8, {1 << 16})); })
+          .batch(4)
+          .take(2)
+          .repeat(50);
+  Pipeline run = d.with_options({.threads = 2}).start();
+  while (run.next()) {
+  }
+  EXPECT_LE(run.stats().ram_used_bytes, 16 * (4 << 16));
+}
+
+TEST(Pipeline, ASerialFunctionStaysAloneWhenItsStageIsLeftEarly) {
+  auto inside = std::make_shared<std::atomic<int>>(0);
+  const Dataset d = range(1000)
+                        .map(
+                            [inside](int64_t x) {
+                              EXPECT_EQ(++*inside, 1);
+                              std::this_thread::yield();
+                              --*inside;
+                              return x;
+                            },
+                            {.num_parallel_calls = 1})
+                        .batch(4)
+                        .take(2)
+                        .repeat(30);
+  Pipeline run = d.with_options({.threads = 4}).start();
+  while (run.next()) {
+  }
+}
+
 TEST(Pipeline, TellsWhatItPlannedAndChose) {
   Pipeline run = range(10).map(twice).shuffle().batch(2).with_options({.threads = 1}).start();
   run.next();

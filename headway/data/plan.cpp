@@ -54,12 +54,8 @@ class SerialMapIterator : public Iterator {
       ++context_.ordinal;
       try {
         if (op_->apply(out, context_)) return Poll::kElement;
-      } catch (const SampleError& e) {
-        throw e.within(op_->name());
-      } catch (const Error& e) {
-        throw SampleError(out.origin(), op_->name() + ": " + e.problem(), e.hint());
-      } catch (const std::exception& e) {
-        throw SampleError(out.origin(), op_->name() + ": " + e.what());
+      } catch (...) {
+        std::rethrow_exception(located(op_->name(), out));
       }
     }
   }
@@ -86,7 +82,11 @@ bool runs_by_number(const Node& node) { return node.indexed() && !node.prefers_s
 
 NodePtr plan(const NodePtr& node) {
   std::vector<NodePtr> inputs;
-  for (const NodePtr& input : node->inputs()) inputs.push_back(plan(input));
+  for (NodePtr input : node->inputs()) {
+    // Work goes ahead of whoever is last anyway: a prefetch further up only hides the index.
+    while (input->word() == "prefetch" && input->indexed()) input = input->input();
+    inputs.push_back(plan(input));
+  }
   NodePtr planned = inputs == node->inputs() ? node : node->with_inputs(std::move(inputs));
   if (!planned->only_indices() || !planned->indexed()) return planned;
   const NodePtr below = planned->input();
@@ -113,7 +113,11 @@ bool Chain::at(int64_t i, int64_t epoch, const SampleContext& context, Element& 
   SampleContext own{context.seed, epoch, i, nullptr, context.ram};
   base->at(i, epoch, own, out);
   for (const SampleOpPtr& op : ops) {
-    if (!op->apply(out, own)) return false;
+    try {
+      if (!op->apply(out, own)) return false;
+    } catch (...) {
+      std::rethrow_exception(located(op->name(), out));
+    }
   }
   return true;
 }

@@ -12,11 +12,14 @@ class RamBudget {
 
   // Takes `bytes` if they fit; `always` takes them even so (what cannot be done without).
   bool reserve(int64_t bytes, bool always = false) {
+    if (bytes == 0) return true;
     if (used_.fetch_add(bytes) + bytes <= limit_ || always) return note_peak();
     used_.fetch_sub(bytes);
     return false;
   }
-  void release(int64_t bytes) { used_.fetch_sub(bytes); }
+  void release(int64_t bytes) {
+    if (bytes != 0) used_.fetch_sub(bytes);
+  }
 
   int64_t used_bytes() const { return used_; }
   int64_t peak_bytes() const { return peak_; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,10 @@ class SampleOp {
   // Changes the element in place; false drops it.
   virtual bool apply(Element& element, const SampleContext& context) const = 0;
 };
+
+// Inside a catch block: the exception at hand as a SampleError that names the operator and, where
+// known, the file.
+std::exception_ptr located(const std::string& op, const Element& sample);
 
 using SampleOpPtr = std::shared_ptr<const SampleOp>;
 

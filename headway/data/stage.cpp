@@ -13,27 +13,14 @@ constexpr int64_t kTimeEveryNs = 5'000;  // samples dearer than this have each o
 constexpr int64_t kSmallSlotBytes = 1 << 20;
 constexpr int64_t kFewSlots = 4, kManySlots = 16;
 
+// Slots too small to matter are not counted against the budget: with all of a queue's 256 in use
+// they come to 1 MB, and counting would cost as much as filling them.
+int64_t counted(int64_t slot_bytes) { return slot_bytes < 4096 ? 0 : slot_bytes; }
+
 std::vector<std::string> names_of(const std::vector<SampleOpPtr>& ops) {
   std::vector<std::string> names;
   for (const SampleOpPtr& op : ops) names.push_back(op->name());
   return names;
-}
-
-// The exception at hand as one that names the operator and, where known, the file.
-std::exception_ptr located(const std::string& op, const Element& sample) {
-  try {
-    throw;
-  } catch (const SampleError& e) {
-    return std::make_exception_ptr(
-        e.origin().empty() ? SampleError(sample.origin(), op + ": " + e.reason(), e.hint())
-                           : e.within(op));
-  } catch (const Error& e) {
-    return std::make_exception_ptr(SampleError(sample.origin(), op + ": " + e.problem(), e.hint()));
-  } catch (const std::exception& e) {
-    return std::make_exception_ptr(SampleError(sample.origin(), op + ": " + e.what()));
-  } catch (...) {
-    return with_context(std::current_exception(), op);
-  }
 }
 
 struct OpFailure {
@@ -77,9 +64,22 @@ Stage::Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int6
   counters_ = run.recorder.add_stage(config_.name, depth, op_names_);
   slots_.resize(kMaxSlots);
   input_->save(position_);
+  first_to_see_ = dynamic_cast<StageIterator*>(input_.get()) == nullptr;
 }
 
-// ---- workers ----
+// Workers hold references, so none is inside.
+Stage::~Stage() {
+  for (int64_t s = retired_; s < opened_; ++s) run_.ram.release(slot_at(s).reserved_bytes);
+  MutexLock lock(input_mu_);
+  if (open_) run_.ram.release(open_->reserved_bytes);
+}
+
+void Stage::stop() {
+  stopped_ = true;
+  std::unique_ptr<Iterator> upstream;  // ends outside of the lock
+  MutexLock lock(input_mu_);
+  upstream = std::move(input_);
+}
 
 bool Stage::try_work(Worker& worker) {
   if (!started_ || finished_ || stopped_ || !input_mu_.try_lock()) return false;
@@ -138,7 +138,7 @@ bool Stage::open_slot() {
   if (outstanding >= capacity()) return false;
   const int64_t expected = slot_bytes_;
   if (expected == 0 && outstanding >= 1 && batches()) return false;  // learn the size first
-  if (!run_.ram.reserve(expected, outstanding == 0)) return false;
+  if (!run_.ram.reserve(counted(expected), outstanding == 0)) return false;
   auto& place = slots_[opened_ % kMaxSlots];
   if (!place) place = std::make_unique<Slot>(run_.buffers);
   Slot& slot = *place;
@@ -146,13 +146,18 @@ bool Stage::open_slot() {
   slot.ready = false;
   slot.sequence = opened_;
   slot.assigned = 0;
-  slot.reserved_bytes = expected;
+  slot.reserved_bytes = counted(expected);
   slot.taken = slot.remainder = false;
   {
     MutexLock lock(slot.mu);
     slot.error = nullptr;
   }
-  if (batches()) slot.builder.start(config_.batch_size, ordinal_);
+  if (batches()) {
+    const bool finite = indexed_ && total_ != kInfinite;
+    const int64_t rows =
+        finite ? std::min(config_.batch_size, total_ - ordinal_) : config_.batch_size;
+    slot.builder.start(rows, ordinal_);
+  }
   open_ = &slot;
   return true;
 }
@@ -274,8 +279,8 @@ void Stage::learn_size(Slot& slot, const Element& sample) {
   int64_t unknown = 0;
   const int64_t expected = std::max<int64_t>(1, sample.size_bytes() * config_.batch_size);
   if (!slot_bytes_.compare_exchange_strong(unknown, expected)) return;
-  run_.ram.reserve(expected, true);  // this is the only slot so far
-  slot.reserved_bytes = expected;
+  run_.ram.reserve(counted(expected), true);  // this is the only slot so far
+  slot.reserved_bytes = counted(expected);
   run_.pool.work.notify_one();
 }
 
@@ -325,8 +330,9 @@ void Stage::complete(Slot& slot, int64_t samples) {
       fail(slot, 0, std::current_exception());
     }
   }
-  run_.ram.reserve(bytes - slot.reserved_bytes, true);
-  slot.reserved_bytes = bytes;
+  run_.ram.reserve(counted(bytes) - slot.reserved_bytes, true);
+  slot.reserved_bytes = counted(bytes);
+  slot.bytes = bytes;
   if (bytes > 0) slot_bytes_.store(bytes, std::memory_order_relaxed);
   slot.ready.store(true, std::memory_order_release);
   announce();
@@ -357,173 +363,5 @@ int64_t Stage::capacity() const {
   counters_->queue_capacity.store(slots, std::memory_order_relaxed);
   return slots;
 }
-
-// ---- downstream ----
-
-void Stage::start() {
-  if (!started_.exchange(true)) run_.pool.work.notify_one();
-}
-
-Poll Stage::pop(Element& out) {
-  if (!started_.load(std::memory_order_relaxed)) start();
-  while (!spent_) {
-    const bool finished = finished_.load(std::memory_order_acquire);
-    Slot* slot = next_ready();
-    if (!slot) return finished && retired_ == opened_ ? Poll::kEnd : Poll::kPending;
-    if (batches() ? take_batch(*slot, out) : take_outcome(*slot, out)) {
-      counters_->elements_out.fetch_add(1, std::memory_order_relaxed);
-      return Poll::kElement;
-    }
-  }
-  return Poll::kEnd;
-}
-
-Stage::Slot* Stage::next_ready() {
-  const int64_t opened = opened_.load(std::memory_order_acquire);
-  for (int64_t sequence = retired_; sequence < opened; ++sequence) {
-    Slot& slot = slot_at(sequence);
-    if (!slot.taken && slot.ready.load(std::memory_order_acquire)) return &slot;
-    if (config_.ordered) return nullptr;
-  }
-  return nullptr;
-}
-
-bool Stage::take_batch(Slot& slot, Element& out) {
-  std::exception_ptr error;
-  {
-    MutexLock lock(slot.mu);
-    error = slot.error;
-  }
-  if (error) {
-    spent_ = true;
-    std::rethrow_exception(error);
-  }
-  counters_->bytes_out.fetch_add(slot.reserved_bytes, std::memory_order_relaxed);
-  const bool wanted = !slot.remainder && discard_slots_.count(slot.sequence) == 0;
-  Element batch = std::move(slot.batch);
-  slot.batch.clear();
-  slot.taken = true;
-  retire_taken();
-  if (wanted) out = std::move(batch);
-  return wanted;
-}
-
-// Takes the next outcome; false if it was dropped or skipped.
-bool Stage::take_outcome(Slot& slot, Element& out) {
-  bool kept = false;
-  if (outcome_at_ < static_cast<int64_t>(slot.outcomes.size())) {
-    Outcome& outcome = slot.outcomes[outcome_at_++];
-    if (discard_outcomes_ > 0) {
-      --discard_outcomes_;
-    } else if (discard_slots_.count(slot.sequence)) {
-    } else if (outcome.fate == Fate::kFailed) {
-      counters_->dropped.fetch_add(1, std::memory_order_relaxed);
-      if (!run_.skips_errors()) spent_ = true;
-      if (spent_) std::rethrow_exception(outcome.error);
-      try {
-        run_.ledger.note(outcome.error);
-      } catch (...) {
-        spent_ = true;
-        throw;
-      }
-    } else if (outcome.fate == Fate::kDropped) {
-      counters_->dropped.fetch_add(1, std::memory_order_relaxed);
-    } else {
-      if (run_.skips_errors()) run_.ledger.count_good(1);
-      out = std::move(outcome.element);
-      kept = true;
-    }
-  }
-  if (outcome_at_ >= static_cast<int64_t>(slot.outcomes.size())) {
-    std::exception_ptr error;  // of the input, behind the slot's elements
-    {
-      MutexLock lock(slot.mu);
-      error = slot.error;
-    }
-    if (error && !kept) {
-      spent_ = true;
-      std::rethrow_exception(error);
-    }
-    if (!error) {
-      slot.taken = true;
-      outcome_at_ = 0;
-      retire_taken();
-    }
-  }
-  return kept;
-}
-
-void Stage::retire_taken() {
-  bool any = false;
-  while (retired_ < opened_) {
-    Slot& slot = slot_at(retired_);
-    if (!slot.taken || !slot.ready) break;
-    run_.ram.release(slot.reserved_bytes);
-    std::swap(position_, slot.after);
-    ordinal_position_ = slot.ordinal_after;
-    slot.outcomes.clear();
-    retired_.fetch_add(1);
-    any = true;
-  }
-  if (any && refused_.exchange(false)) run_.pool.work.notify_one();
-}
-
-void Stage::save(Cursor& cursor) const {
-  cursor.put(ordinal_position_);
-  cursor.put(outcome_at_ + discard_outcomes_);
-  Cursor taken;  // slots given out ahead of their turn, counted from the first that was not
-  for (int64_t sequence = retired_; sequence < opened_; ++sequence) {
-    if (slot_at(sequence).taken) taken.put(sequence - retired_);
-  }
-  for (int64_t sequence : discard_slots_) {
-    if (sequence >= opened_) taken.put(sequence - retired_);
-  }
-  cursor.put(taken);
-  cursor.put(position_);
-}
-
-void Stage::restore(CursorReader& cursor) {
-  MutexLock lock(input_mu_);
-  ordinal_ = ordinal_position_ = cursor.take();
-  discard_outcomes_ = cursor.take();
-  const Cursor taken = cursor.take_cursor();
-  discard_slots_.insert(taken.words().begin(), taken.words().end());
-  position_ = cursor.take_cursor();
-  if (indexed_ && total_ != kInfinite && ordinal_ >= total_) ended_ = true, finished_ = true;
-  if (!input_) return;
-  CursorReader nested(position_);
-  input_->restore(nested);
-}
-
-std::string Stage::state() const {
-  int64_t ready = 0;
-  const int64_t outstanding = opened_ - retired_;
-  for (int64_t s = retired_; s < opened_; ++s) ready += slot_at(s).ready.load();
-  std::string why;
-  if (inside_ > 0) {
-    why = fmt::format("{} at work", inside_.load());
-  } else if (finished_) {
-    why = "input has ended";
-  } else if (outstanding >= counters_->queue_capacity && outstanding > 0) {
-    why = "waiting for room downstream";
-  } else {
-    why = "waiting for input";
-  }
-  return fmt::format("queue {} ready of {} begun (room for {}), {} in, {} out, {}", ready,
-                     outstanding, counters_->queue_capacity.load(), counters_->elements_in.load(),
-                     counters_->elements_out.load(), why);
-}
-
-StageIterator::StageIterator(Run& run, std::shared_ptr<Stage> stage)
-    : run_(run), stage_(std::move(stage)) {
-  run_.pool.add(stage_);
-}
-
-StageIterator::~StageIterator() {
-  stage_->stop();
-  run_.pool.remove(stage_.get());
-}
-
-void StageIterator::restore(CursorReader& cursor) { stage_->restore(cursor); }
 
 }  // namespace headway

@@ -46,6 +46,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
   const StageConfig& config() const { return config_; }
   const StageCounters& counters() const { return *counters_; }
 
+  ~Stage();
+
   // Worker side: does one piece of work if any is ready.
   bool try_work(Worker& worker);
 
@@ -57,7 +59,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
 
   // Work begins with the first pop(), or here: never before a restore.
   void start();
-  void stop() { stopped_ = true; }
+  // No more work here or upstream; returns once nobody pulls from the input any more.
+  void stop() EXCLUDES(input_mu_);
 
   // "3/8 ready, waiting for input": for reports.
   std::string state() const;
@@ -74,9 +77,10 @@ class Stage : public std::enable_shared_from_this<Stage> {
     std::atomic<int64_t> pending{0};  // samples at work, plus one while it may still grow
     std::atomic<bool> ready{false};   // complete: downstream may take it
     int64_t sequence = 0;
-    int64_t assigned = 0;  // samples it has or will have
-    int64_t reserved_bytes = 0;
-    BatchBuilder builder;  // batches
+    int64_t assigned = 0;        // samples it has or will have
+    int64_t bytes = 0;           // of what it holds, once complete
+    int64_t reserved_bytes = 0;  // taken from the RAM budget
+    BatchBuilder builder;        // batches
     Element batch;
     std::vector<Outcome> outcomes;  // elements
     Cursor after;                   // the input's position behind the slot
@@ -145,7 +149,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
   Slot* open_ GUARDED_BY(input_mu_) = nullptr;
 
   // Downstream's own.
-  int64_t outcome_at_ = 0;  // next outcome of the slot at retired_
+  bool first_to_see_ = true;  // no stage upstream has counted these elements
+  int64_t outcome_at_ = 0;    // next outcome of the slot at retired_
   bool spent_ = false;
   Cursor position_;  // behind the last slot given out
   int64_t ordinal_position_ = 0;

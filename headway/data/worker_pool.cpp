@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "headway/data/stage.h"
 
@@ -58,7 +59,14 @@ void WorkerPool::set_threads(int threads) {
     active_ = threads;
     while (static_cast<int>(threads_.size()) < threads) {
       workers_.push_back(std::make_unique<Worker>(static_cast<int>(workers_.size())));
-      threads_.emplace_back([this, self = workers_.back().get()] { run(*self); });
+      try {
+        threads_.emplace_back([this, self = workers_.back().get()] { run(*self); });
+      } catch (const std::system_error&) {  // no more threads to be had: fewer will do
+        workers_.pop_back();
+        if (threads_.empty()) throw;
+        active_ = static_cast<int>(threads_.size());
+        break;
+      }
     }
   }
   work.notify_all();  // those that are too many go and park

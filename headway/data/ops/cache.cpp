@@ -21,7 +21,8 @@ class SharedStore {
   bool in_memory() const { return file_.empty(); }
 
   void put(int64_t i, const Element& element, RamBudget* ram) {
-    if (in_memory() && ram && !ram->reserve(element.size_bytes())) {
+    const int64_t size_bytes = element.size_bytes();
+    if (in_memory() && ram && get().memory_bytes() + size_bytes > ram->limit_bytes()) {
       throw Error(
           fmt::format("cache: element {} does not fit into the RAM budget of {} MB ({} MB are "
                       "cached, {} MB in use in all)",
@@ -29,7 +30,7 @@ class SharedStore {
                       ram->used_bytes() >> 20),
           "cache to a file, cache before decoding, or raise ram_budget_bytes");
     }
-    get().put(i, element);
+    if (get().put(i, element) && in_memory() && ram) ram->reserve(size_bytes, true);
   }
 
  private:
@@ -45,10 +46,15 @@ class CacheIterator : public Iterator {
       : run_(run), store_(std::move(store)), node_(std::move(input)), depth_(depth) {}
 
   Poll next(Element& out) override {
-    if (auto stored = store_->get().get(position_)) {
-      out = std::move(*stored);
-      ++position_;
-      return Poll::kElement;
+    try {
+      if (auto stored = store_->get().get(position_)) {
+        out = std::move(*stored);
+        ++position_;
+        return Poll::kElement;
+      }
+    } catch (const SampleError&) {
+      ++position_;  // whoever skips errors goes on behind it
+      throw;
     }
     if (const auto count = store_->get().complete(); count && position_ >= *count)
       return Poll::kEnd;
@@ -87,7 +93,7 @@ class CacheNode : public Node {
   std::string describe() const override { return file_.empty() ? "cache" : "cache(" + file_ + ")"; }
   int64_t cardinality() const override { return input()->cardinality(); }
   bool indexed() const override {
-    return input()->indexed() && cardinality() >= 0 && !chain_.drops;
+    return input()->indexed() && cardinality() >= 0 && !chain_.drops && chain_.max_workers == 0;
   }
   bool reads_files() const override { return true; }
   std::string replay() const override {

@@ -61,6 +61,9 @@ class ConcatenateNode : public Node {
     return total;
   }
   bool indexed() const override {
+    for (const Chain& chain : chains_) {
+      if (chain.max_workers > 0) return false;
+    }
     for (size_t i = 0; i < inputs().size(); ++i) {
       const bool last = i + 1 == inputs().size();
       if (!inputs()[i]->indexed() || (!last && inputs()[i]->cardinality() < 0)) return false;

@@ -38,7 +38,7 @@ class EnumerateNode : public Node {
     return fmt::format("enumerate(from {} as '{}')", first_, field_.str());
   }
   int64_t cardinality() const override { return input()->cardinality(); }
-  bool indexed() const override { return input()->indexed(); }
+  bool indexed() const override { return input()->indexed() && chain_.max_workers == 0; }
   bool reads_files() const override { return !chain_.ops.empty() || input()->reads_files(); }
   bool prefers_stream() const override { return input()->prefers_stream(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {

@@ -72,6 +72,7 @@ class ImageOp : public SampleOp {
       bytes = {reinterpret_cast<const uint8_t*>(view.data()), view.size()};
     }
     chain_.run_encoded(bytes, origin, context.random(number_), scratch, target);
+    if (!(source == image_name())) element.remove(image_name());
     for (Field& f : element.fields()) {
       if (f.name == source) f = {image_name(), std::move(target.result)};
     }

@@ -52,10 +52,12 @@ class InterleaveIterator : public Iterator {
     cursor.put(static_cast<int64_t>(at_));
     cursor.put(taken_);
     cursor.put(outer_ended_);
+    cursor.put(opened_);
     for (const Lane& lane : lanes_) {
       const bool open = lane.inner || lane.seeker;
       cursor.put(open);
       if (!open) continue;
+      cursor.put(lane.number);
       cursor.put(lane.outer_before);
       Cursor inner = lane.inner_position;
       if (lane.inner) inner.clear(), lane.inner->save(inner);
@@ -70,8 +72,10 @@ class InterleaveIterator : public Iterator {
     at_ = cursor.take();
     taken_ = cursor.take();
     outer_ended_ = cursor.take();
+    opened_ = cursor.take();
     for (Lane& lane : lanes_) {
       if (!cursor.take()) continue;
+      lane.number = cursor.take();
       lane.outer_before = cursor.take_cursor();
       lane.inner_position = cursor.take_cursor();
       lane.seeker = open_outer();
@@ -87,6 +91,7 @@ class InterleaveIterator : public Iterator {
  private:
   struct Lane {
     std::unique_ptr<Iterator> inner;
+    int64_t number = 0;  // how many were opened before it
     Cursor outer_before;
     std::unique_ptr<Iterator> seeker;  // after a restore: finds the element the lane stood in
     Cursor inner_position;             // ... and where in it
@@ -105,7 +110,7 @@ class InterleaveIterator : public Iterator {
         throw Error(settings_.word + ": the element a saved position stood in is gone",
                     "restore with the same files");
       }
-      lane.inner = start_inner(element);
+      lane.inner = start_inner(lane, element);
       CursorReader inner(lane.inner_position);
       lane.inner->restore(inner);
       lane.seeker.reset();
@@ -130,14 +135,18 @@ class InterleaveIterator : public Iterator {
     Element element;
     const Poll poll = outer_->next(element);
     outer_ended_ = poll == Poll::kEnd;
-    if (poll == Poll::kElement) lane.inner = start_inner(element);
+    if (poll != Poll::kElement) return poll;
+    lane.number = opened_++;
+    lane.inner = start_inner(lane, element);
     return poll;
   }
 
-  std::unique_ptr<Iterator> start_inner(const Element& element) {
+  // Each inner dataset is an iteration of its own, or all of them would draw the same numbers.
+  std::unique_ptr<Iterator> start_inner(const Lane& lane, const Element& element) {
     const NodePtr inner = plan(expand_(element));
-    if (!settings_.parallel) return start(run_, inner, epoch_, depth_ + 1);
-    auto stage = start_stage(run_, inner, epoch_, depth_ + 1);
+    const auto epoch = static_cast<int64_t>(mix(epoch_, lane.number) >> 1);
+    if (!settings_.parallel) return start(run_, inner, epoch, depth_ + 1);
+    auto stage = start_stage(run_, inner, epoch, depth_ + 1);
     if (!reopening_) stage->stage().start();
     return stage;
   }
@@ -163,6 +172,7 @@ class InterleaveIterator : public Iterator {
   std::vector<Lane> lanes_;
   size_t at_ = 0;
   int64_t taken_ = 0;
+  int64_t opened_ = 0;
   bool outer_ended_ = false;
   bool reopening_ = false;
 };
@@ -174,7 +184,8 @@ class InterleaveNode : public Node {
 
   std::string describe() const override {
     if (settings_.cycle == 1) return settings_.word;
-    return fmt::format("{}(cycle {}, block {})", settings_.word, settings_.cycle, settings_.block);
+    return fmt::format("{}(cycle {}, block {}{})", settings_.word, settings_.cycle, settings_.block,
+                       settings_.parallel ? ", parallel" : "");
   }
   int64_t cardinality() const override { return input()->cardinality() == 0 ? 0 : kUnknown; }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {

@@ -59,8 +59,9 @@ class PaddedBatchIterator : public GatheringIterator {
 
   Poll next(Element& out) override {
     while (static_cast<int64_t>(held_.size()) < settings_.size && !ended_) {
-      const Poll poll = input_->next(held_.emplace_back());
-      if (poll != Poll::kElement) held_.pop_back();
+      Element element;
+      const Poll poll = input_->next(element);
+      if (poll == Poll::kElement) held_.push_back(std::move(element));
       if (poll == Poll::kPending) return poll;
       ended_ = poll == Poll::kEnd;
     }
@@ -148,8 +149,12 @@ class PaddedBatchNode : public Node {
       : Node({std::move(input)}), settings_(std::move(settings)) {}
 
   std::string describe() const override {
-    return fmt::format("padded_batch({}{})", settings_.size,
-                       settings_.drop_remainder ? ", drop_remainder" : "");
+    std::string text = fmt::format("padded_batch({}{}", settings_.size,
+                                   settings_.drop_remainder ? ", drop_remainder" : "");
+    for (const auto& [field, dims] : settings_.padded_shapes) {
+      text += fmt::format(", {} to {}", field, fmt::join(dims, "x"));
+    }
+    return text + ")";
   }
   int64_t cardinality() const override {
     const int64_t n = input()->cardinality();
@@ -158,7 +163,10 @@ class PaddedBatchNode : public Node {
                                     : (n + settings_.size - 1) / settings_.size;
   }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<PaddedBatchIterator>(start(run, input(), epoch, depth), settings_);
+    // Bad samples are skipped before they are gathered: in a stage of their own.
+    auto samples = run.skips_errors() ? start_stage(run, input(), epoch, depth)
+                                      : start(run, input(), epoch, depth);
+    return std::make_unique<PaddedBatchIterator>(std::move(samples), settings_);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<PaddedBatchNode>(std::move(inputs[0]), settings_);

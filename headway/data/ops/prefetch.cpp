@@ -12,7 +12,7 @@ class PrefetchNode : public Node {
   std::string describe() const override { return "prefetch"; }
   int64_t cardinality() const override { return input()->cardinality(); }
   bool indexed() const override { return input()->indexed(); }
-  bool only_indices() const override { return true; }
+  bool reads_files() const override { return input()->reads_files(); }
   bool prefers_stream() const override { return true; }
   bool is_stage() const override { return true; }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {

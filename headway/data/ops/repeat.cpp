@@ -69,7 +69,7 @@ class RepeatNode : public Node {
     const int64_t n = input()->cardinality();
     if (count_ == 0 || n == 0) return 0;
     if (n < 0) return n;
-    return count_ == kInfinite ? kInfinite : n * count_;
+    return count_ == kInfinite || count_ > INT64_MAX / n ? kInfinite : n * count_;
   }
   bool indexed() const override { return input()->indexed() && input()->cardinality() != 0; }
   bool only_indices() const override { return true; }
@@ -77,16 +77,19 @@ class RepeatNode : public Node {
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     const int64_t n = input()->cardinality();
     if (n == kInfinite) return input()->at(i, epoch, context, out);
-    input()->at(i % n, epoch + i / n, context, out);
+    input()->at(i % n, first_epoch(epoch) + i / n, context, out);
   }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<RepeatIterator>(run, input(), count_, epoch, depth);
+    return std::make_unique<RepeatIterator>(run, input(), count_, first_epoch(epoch), depth);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<RepeatNode>(std::move(inputs[0]), count_);
   }
 
  private:
+  // Rounds of one iteration are numbered apart from those of the next.
+  int64_t first_epoch(int64_t epoch) const { return count_ == kInfinite ? epoch : epoch * count_; }
+
   int64_t count_;
 };
 

@@ -50,6 +50,16 @@ class BufferShuffle : public ReplayIterator {
     return Poll::kElement;
   }
 
+  // The elements so far come out the same only with the window they came out of.
+  void save_more(Cursor& cursor) const override {
+    cursor.put(capacity_);
+    cursor.put(settled_);
+  }
+  void restore_more(CursorReader& cursor) override {
+    capacity_ = cursor.take();
+    settled_ = cursor.take();
+  }
+
  private:
   // Data sorted by class does not mix in a small window: said once, at the start.
   void warn_of_one_class() {
@@ -70,22 +80,23 @@ class BufferShuffle : public ReplayIterator {
             held_.size(), first->str(), capacity_));
   }
 
+  // The window is what is asked for, or as many as fill half the RAM budget: decided once, by its
+  // own bytes alone, so that it does not depend on what other stages hold at that moment.
   void hold(Element element) {
     element.compact();
     const int64_t size_bytes = element.size_bytes();
-    if (!run_.ram.reserve(size_bytes, true) || run_.ram.used_bytes() > run_.ram.limit_bytes()) {
-      // Full by bytes: what is held now is the window from here on.
-      const auto held = std::max<int64_t>(1, static_cast<int64_t>(held_.size()));
-      if (held < capacity_) {
-        log(LogLevel::kWarning,
-            fmt::format("shuffle: {} elements fill the RAM budget of {} MB, so the buffer stays at "
-                        "that instead of {}; shuffle before decoding, or raise ram_budget_bytes",
-                        held, run_.ram.limit_bytes() >> 20, capacity_));
-        capacity_ = held;
-      }
-    }
+    run_.ram.reserve(size_bytes, true);
     bytes_ += size_bytes;
     held_.push_back(std::move(element));
+    const auto held = static_cast<int64_t>(held_.size());
+    if (settled_ || held >= capacity_ || bytes_ <= run_.ram.limit_bytes() / 2) return;
+    log(LogLevel::kWarning,
+        fmt::format(
+            "shuffle: {} elements fill half the RAM budget of {} MB, so the buffer stays at "
+            "that instead of {}; shuffle before decoding, or raise ram_budget_bytes",
+            held, run_.ram.limit_bytes() >> 20, capacity_));
+    capacity_ = held;
+    settled_ = true;
   }
   void release(int64_t size_bytes) {
     bytes_ -= size_bytes;
@@ -101,6 +112,7 @@ class BufferShuffle : public ReplayIterator {
   int64_t bytes_ = 0;
   bool ended_ = false;
   bool checked_ = false;
+  bool settled_ = false;  // capacity_ will not change any more
 };
 
 class ShuffleNode : public Node {
@@ -109,7 +121,8 @@ class ShuffleNode : public Node {
       : Node({std::move(input)}), settings_(settings) {}
 
   std::string describe() const override {
-    std::string text = indexed() ? "shuffle(" : fmt::format("shuffle(buffer {}, ", buffer());
+    std::string text =
+        indexed() ? "shuffle(" : fmt::format("shuffle(buffer {} from {} on, ", buffer(), minimum());
     text += fmt::format("seed {}", settings_.seed);
     return text + (settings_.reshuffle_each_iteration ? ")" : ", same every iteration)");
   }
@@ -124,11 +137,9 @@ class ShuffleNode : public Node {
     input()->at((*order(context.seed, epoch))[i], epoch, context, out);
   }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    const int64_t minimum =
-        settings_.minimum_fill == kAuto ? kDefaultMinimumFill : settings_.minimum_fill;
     return std::make_unique<BufferShuffle>(run, start(run, input(), epoch, depth), buffer(),
-                                           std::max<int64_t>(1, minimum),
-                                           mix(run.seed(), settings_.seed), order_epoch(epoch));
+                                           minimum(), mix(run.seed(), settings_.seed),
+                                           order_epoch(epoch));
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<ShuffleNode>(std::move(inputs[0]), settings_);
@@ -136,6 +147,10 @@ class ShuffleNode : public Node {
 
  private:
   int64_t buffer() const { return settings_.buffer == kAuto ? kDefaultBuffer : settings_.buffer; }
+  int64_t minimum() const {
+    const int64_t fill = settings_.minimum_fill;
+    return fill == kAuto ? kDefaultMinimumFill : std::max<int64_t>(1, fill);
+  }
   int64_t order_epoch(int64_t epoch) const {
     return settings_.reshuffle_each_iteration ? epoch : 0;
   }

@@ -114,7 +114,8 @@ NodePtr make_take(NodePtr input, int64_t count) {
 }
 
 NodePtr make_skip(NodePtr input, int64_t count) {
-  return std::make_shared<SkipNode>(std::move(input), count < 0 ? INT64_MAX / 2 : count);
+  if (count < 0) return make_take(std::move(input), 0);
+  return std::make_shared<SkipNode>(std::move(input), count);
 }
 
 }  // namespace headway

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "headway/data/iterator.h"
+#include "headway/data/ledger.h"
 
 namespace headway {
 
@@ -48,21 +49,40 @@ class ReplayIterator : public Iterator {
  public:
   Poll next(Element& out) final {
     while (given_ < replay_to_) {
-      const Poll poll = produce(out);
-      if (poll != Poll::kElement) return poll;
-      ++given_;
+      const Ledger::Replay replay;  // what was skipped then has been noted then
+      try {
+        if (const Poll poll = step(out); poll != Poll::kElement) return poll;
+      } catch (const SampleError&) {
+      }
     }
-    const Poll poll = produce(out);
-    if (poll == Poll::kElement) ++given_;
-    return poll;
+    return step(out);
   }
-  void save(Cursor& cursor) const final { cursor.put(std::max(given_, replay_to_)); }
-  void restore(CursorReader& cursor) final { replay_to_ = cursor.take(); }
+  void save(Cursor& cursor) const final {
+    cursor.put(std::max(given_, replay_to_));
+    save_more(cursor);
+  }
+  void restore(CursorReader& cursor) final {
+    replay_to_ = cursor.take();
+    restore_more(cursor);
+  }
 
  protected:
   virtual Poll produce(Element& out) = 0;
+  virtual void save_more(Cursor&) const {}
+  virtual void restore_more(CursorReader&) {}
 
  private:
+  Poll step(Element& out) {  // a bad sample counts as given
+    try {
+      const Poll poll = produce(out);
+      given_ += poll == Poll::kElement;
+      return poll;
+    } catch (const SampleError&) {
+      ++given_;
+      throw;
+    }
+  }
+
   int64_t given_ = 0;
   int64_t replay_to_ = 0;
 };

@@ -64,6 +64,9 @@ class ZipNode : public Node {
     return least;
   }
   bool indexed() const override {
+    for (const Chain& chain : chains_) {
+      if (chain.max_workers > 0) return false;
+    }
     for (const NodePtr& input : inputs()) {
       if (!input->indexed()) return false;
     }
@@ -83,6 +86,10 @@ class ZipNode : public Node {
     }
   }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+    if (run.skips_errors() && inputs().size() > 1) {
+      throw Error("zip: streams that skip bad samples would lose step with each other",
+                  "zip indexed datasets (files, tensors, indexed TFRecords), or stop at errors");
+    }
     std::vector<std::unique_ptr<Iterator>> iterators;
     for (const NodePtr& input : inputs()) iterators.push_back(start(run, input, epoch, depth));
     return std::make_unique<ZipIterator>(std::move(iterators));
