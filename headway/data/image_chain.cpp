@@ -48,8 +48,8 @@ struct Apply {
 
   void need_size(const char* word, int height, int width) const {
     if (image.height() >= height && image.width() >= width) return;
-    fail(fmt::format("{}: {}x{} out of an image of {}x{}", word, width, height, image.width(),
-                     image.height()),
+    fail(fmt::format("{}: {}x{} out of an image of {}x{}", word, height, width, image.height(),
+                     image.width()),
          "resize before cropping");
   }
 
@@ -213,24 +213,24 @@ std::string describe_step(const ImageStep& step) {
                                s.dtype == DType::kUInt8 ? "" : ",uint16");
           },
           [](const ResizeStep& s) {
-            return fmt::format("resize({}x{},{})", s.width, s.height,
+            return fmt::format("resize({}x{},{})", s.height, s.width,
                                text_of(s.filter, s.antialias));
           },
           [](const ResizeShorterStep& s) {
             return fmt::format("resize_shorter({},{})", s.size, text_of(s.filter, s.antialias));
           },
           [](const CenterCropStep& s) {
-            return fmt::format("center_crop({}x{})", s.width, s.height);
+            return fmt::format("center_crop({}x{})", s.height, s.width);
           },
           [](const CropStep& s) {
-            return fmt::format("crop({}x{}+{}+{})", s.rect.width, s.rect.height, s.rect.x,
+            return fmt::format("crop({}x{} at x {}, y {})", s.rect.height, s.rect.width, s.rect.x,
                                s.rect.y);
           },
           [](const RandomCropStep& s) {
-            return fmt::format("random_crop({}x{})", s.width, s.height);
+            return fmt::format("random_crop({}x{})", s.height, s.width);
           },
           [](const RandomResizedCropStep& s) {
-            return fmt::format("random_resized_crop({}x{},{},{},{})", s.width, s.height,
+            return fmt::format("random_resized_crop({}x{},{},{},{})", s.height, s.width,
                                text_of("scale", s.scale), text_of("ratio", s.ratio),
                                text_of(s.filter, s.antialias));
           },
@@ -268,7 +268,8 @@ std::string describe_step(const ImageStep& step) {
 
 void check_size(const char* word, int height, int width) {
   if (height > 0 && width > 0 && height <= kMaxSide && width <= kMaxSide) return;
-  throw Error(fmt::format("{}: {}x{} is no size for an image", word, width, height));
+  throw Error(fmt::format("{}: {}x{} is no size for an image", word, height, width),
+              "sizes are height x width, from 1 to 1048576");
 }
 
 void check_range(const char* word, const Range& range, float low, float high) {

@@ -249,7 +249,7 @@ TEST(ImageChain, CropLargerThanTheImageSaysSo) {
     run(ImageChain({DecodeStep{}, CenterCropStep{224, 224}}), jpeg(100, 90));
     FAIL();
   } catch (const SampleError& e) {
-    EXPECT_EQ(e.problem(), "cat: center_crop: 224x224 out of an image of 90x100");
+    EXPECT_EQ(e.problem(), "cat: center_crop: 224x224 out of an image of 100x90");
     EXPECT_EQ(e.hint(), "resize before cropping");
   }
 }
@@ -263,7 +263,7 @@ TEST(ImageChain, RefusesChainsThatCannotWork) {
 
 TEST(ImageChain, DescribesItself) {
   EXPECT_EQ(ImageChain(kT2).describe(),
-            "decode(3) > random_resized_crop(40x48,scale=0.08..1,ratio=0.75..1.33333,bilinear) > "
+            "decode(3) > random_resized_crop(48x40,scale=0.08..1,ratio=0.75..1.33333,bilinear) > "
             "flip(lr,0.5) > "
             "normalize(scale=0.00392157,mean=0/0/0,deviation=1/1/1) > layout(chw)");
 }

@@ -221,7 +221,8 @@ TEST(Pipeline, StagesLeftEarlyGiveTheirMemoryBack) {
   Pipeline run = d.with_options({.threads = 2}).start();
   while (run.next()) {
   }
-  EXPECT_LE(run.stats().ram_used_bytes, 16 * (4 << 16));
+  // The last round's queues at most, and those of a round that a worker is just leaving.
+  EXPECT_LE(run.stats().ram_used_bytes, 4 * 16 * (4 << 16));
 }
 
 TEST(Pipeline, ASerialFunctionStaysAloneWhenItsStageIsLeftEarly) {

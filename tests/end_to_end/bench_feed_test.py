@@ -20,8 +20,8 @@ class BenchFeed(VerbTest):
         self.shapes("photos", 20)
         t3 = self.json("bench", "feed", "photos", "--task", "t3", "--mode", "fast", "--seconds", 0.05)
         self.assertIn("resize(64x64", t3["pipeline"])
-        own = self.json("bench", "feed", "photos", "--shuffle", "--resize", "20", "--batch", 4, "--seconds", 0.05)
-        self.assertIn("resize(20x20", own["pipeline"])
+        own = self.json("bench", "feed", "photos", "--shuffle", "--resize", "20x30", "--batch", 4, "--seconds", 0.05)
+        self.assertIn("resize(20x30", own["pipeline"])
         self.assertIn("batch(4)", own["pipeline"])
 
     def test_people_get_a_table_and_a_sentence(self):
