@@ -277,7 +277,8 @@ void Stage::produce(Worker& worker, const Work& work, int64_t i, bool timed) {
 // From the very first sample on, slots reserve what they will need.
 void Stage::learn_size(Slot& slot, const Element& sample) {
   int64_t unknown = 0;
-  const int64_t expected = std::max<int64_t>(1, sample.size_bytes() * config_.batch_size);
+  const int64_t rows = total_ > 0 ? std::min(config_.batch_size, total_) : config_.batch_size;
+  const int64_t expected = std::max<int64_t>(1, sample.size_bytes() * rows);
   if (!slot_bytes_.compare_exchange_strong(unknown, expected)) return;
   run_.ram.reserve(counted(expected), true);  // this is the only slot so far
   slot.reserved_bytes = counted(expected);

@@ -144,7 +144,7 @@ class InterleaveIterator : public Iterator {
   // Each inner dataset is an iteration of its own, or all of them would draw the same numbers.
   std::unique_ptr<Iterator> start_inner(const Lane& lane, const Element& element) {
     const NodePtr inner = plan(expand_(element));
-    const auto epoch = static_cast<int64_t>(mix(epoch_, lane.number) >> 1);
+    const auto epoch = static_cast<int64_t>(mix(epoch_, lane.number) >> 2);
     if (!settings_.parallel) return start(run_, inner, epoch, depth_ + 1);
     auto stage = start_stage(run_, inner, epoch, depth_ + 1);
     if (!reopening_) stage->stage().start();

@@ -6,6 +6,8 @@
 namespace headway {
 namespace {
 
+constexpr uint64_t kManyEpochs = uint64_t{1} << 62;
+
 class RepeatIterator : public Iterator {
  public:
   RepeatIterator(Run& run, NodePtr input, int64_t count, int64_t epoch, int depth)
@@ -88,7 +90,11 @@ class RepeatNode : public Node {
 
  private:
   // Rounds of one iteration are numbered apart from those of the next.
-  int64_t first_epoch(int64_t epoch) const { return count_ == kInfinite ? epoch : epoch * count_; }
+  int64_t first_epoch(int64_t epoch) const {
+    if (count_ == kInfinite) return epoch;
+    const uint64_t first = static_cast<uint64_t>(epoch) * static_cast<uint64_t>(count_);
+    return static_cast<int64_t>(first % kManyEpochs);  // room to count on from there
+  }
 
   int64_t count_;
 };
