@@ -116,13 +116,8 @@ Storage* Storage::adopt(void* data, size_t size_bytes, Release release) {
 void Storage::destroy() {
   if (memory_ == Memory::kOwn) ::operator delete(data_, std::align_val_t(kAlignment));
   if (release_) release_(data_, size_bytes_);
-  const bool small = memory_ == Memory::kBehindThis;
   this->~Storage();
-  if (small) {
-    ::operator delete(static_cast<void*>(this));
-  } else {
-    ::operator delete(static_cast<void*>(this), sizeof(Storage));
-  }
+  ::operator delete(static_cast<void*>(this));
 }
 
 Tensor Tensor::empty(DType dtype, const Shape& shape) {
