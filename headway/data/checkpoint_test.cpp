@@ -147,6 +147,16 @@ TEST(Checkpoint, AnotherPipelineIsRefusedWithBothShown) {
   EXPECT_THROW(range(10).start({.state = PipelineState{"nonsense"}}), Error);
 }
 
+TEST(Checkpoint, SaysWhatRestoringCosts) {
+  const auto cost = [](const Dataset& d) {
+    const std::string text = d.start().explain();
+    return text.substr(text.find("restoring a position"));
+  };
+  EXPECT_NE(cost(range(9).shuffle().batch(2)).find("is a seek"), std::string::npos);
+  EXPECT_NE(cost(range(9).filter(not_a_third).shuffle(4)).find("shuffle replays the elements"),
+            std::string::npos);
+}
+
 TEST(Checkpoint, OfARandomAccessChainIsSmall) {
   Pipeline run = range(1'000'000).shuffle().repeat().batch(32).start();
   for (int i = 0; i < 100; ++i) run.next();

@@ -25,6 +25,13 @@ int64_t held_bytes(const Node& node) {
   return total;
 }
 
+// What restoring a position costs beyond a seek, one operator a line.
+std::string replays(const Node& node) {
+  std::string text;
+  for (const NodePtr& input : node.inputs()) text += replays(*input);
+  return node.replay().empty() ? text : text + node.word() + " " + node.replay() + "\n";
+}
+
 std::string dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -225,6 +232,8 @@ std::string Pipeline::explain() const {
   text += fmt::format("RAM: {} MB of {} MB used, {} MB at most so far\nthreads\n",
                       s.ram_used_bytes >> 20, s.ram_limit_bytes >> 20, s.ram_peak_bytes >> 20);
   for (const std::string& decision : p.tune.decisions()) text += decision + "\n";
+  const std::string bounds = replays(*p.planned);
+  text += "restoring a position\n" + (bounds.empty() ? "is a seek\n" : bounds);
   if (s.taken > 1) {
     double work_s = 0;
     for (const StageStats& stage : s.stages) work_s += stage.busy_s + stage.input_s;

@@ -93,7 +93,7 @@ class CacheNode : public Node {
   std::string describe() const override { return file_.empty() ? "cache" : "cache(" + file_ + ")"; }
   int64_t cardinality() const override { return input()->cardinality(); }
   bool indexed() const override {
-    return input()->indexed() && cardinality() >= 0 && !chain_.drops && chain_.max_workers == 0;
+    return input()->indexed() && cardinality() >= 0 && !chain_.drops && !chain_.limited();
   }
   bool reads_files() const override { return true; }
   std::string replay() const override {

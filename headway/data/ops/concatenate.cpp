@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headway/data/ops/ops.h"
 #include "headway/data/plan.h"
 
@@ -61,21 +63,14 @@ class ConcatenateNode : public Node {
     return total;
   }
   bool indexed() const override {
-    for (const Chain& chain : chains_) {
-      if (chain.max_workers > 0) return false;
-    }
+    if (std::ranges::any_of(chains_, &Chain::limited)) return false;
     for (size_t i = 0; i < inputs().size(); ++i) {
       const bool last = i + 1 == inputs().size();
       if (!inputs()[i]->indexed() || (!last && inputs()[i]->cardinality() < 0)) return false;
     }
     return true;
   }
-  bool reads_files() const override {
-    for (const Chain& chain : chains_) {
-      if (!chain.ops.empty() || chain.base->reads_files()) return true;
-    }
-    return false;
-  }
+  bool reads_files() const override { return std::ranges::any_of(chains_, &Chain::works); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     for (size_t k = 0; k < chains_.size(); ++k) {
       const int64_t n = inputs()[k]->cardinality();

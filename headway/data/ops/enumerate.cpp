@@ -1,32 +1,23 @@
 #include <fmt/format.h>
 
+#include "headway/data/ops/iterators.h"
 #include "headway/data/ops/ops.h"
-#include "headway/data/ops/unary_iterator.h"
 #include "headway/data/plan.h"
 
 namespace headway {
 namespace {
 
-class EnumerateIterator : public UnaryIterator {
+class EnumerateIterator : public CountingIterator {
  public:
   EnumerateIterator(std::unique_ptr<Iterator> input, int64_t first, Name field)
-      : UnaryIterator(std::move(input)), next_(first), field_(field) {}
+      : CountingIterator(std::move(input), first), field_(field) {}
   Poll next(Element& out) override {
     const Poll poll = input_->next(out);
-    if (poll == Poll::kElement) out.set(field_, Tensor::scalar<int64_t>(next_++));
+    if (poll == Poll::kElement) out.set(field_, Tensor::scalar<int64_t>(count_++));
     return poll;
-  }
-  void save(Cursor& cursor) const override {
-    cursor.put(next_);
-    input_->save(cursor);
-  }
-  void restore(CursorReader& cursor) override {
-    next_ = cursor.take();
-    input_->restore(cursor);
   }
 
  private:
-  int64_t next_;
   Name field_;
 };
 
@@ -38,8 +29,8 @@ class EnumerateNode : public Node {
     return fmt::format("enumerate(from {} as '{}')", first_, field_.str());
   }
   int64_t cardinality() const override { return input()->cardinality(); }
-  bool indexed() const override { return input()->indexed() && chain_.max_workers == 0; }
-  bool reads_files() const override { return !chain_.ops.empty() || input()->reads_files(); }
+  bool indexed() const override { return input()->indexed() && !chain_.limited(); }
+  bool reads_files() const override { return chain_.works(); }
   bool prefers_stream() const override { return input()->prefers_stream(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     chain_.at(i, epoch, context, out);

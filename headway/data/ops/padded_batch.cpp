@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "headway/data/ops/iterators.h"
 #include "headway/data/ops/ops.h"
-#include "headway/data/ops/unary_iterator.h"
 #include "headway/data/plan.h"
 
 namespace headway {

@@ -1,34 +1,26 @@
 #include <fmt/format.h>
 
+#include "headway/data/ops/iterators.h"
 #include "headway/data/ops/ops.h"
-#include "headway/data/ops/unary_iterator.h"
 #include "headway/data/plan.h"
 
 namespace headway {
 namespace {
 
-class ShardIterator : public UnaryIterator {
+class ShardIterator : public CountingIterator {
  public:
   ShardIterator(std::unique_ptr<Iterator> input, int64_t shards, int64_t index)
-      : UnaryIterator(std::move(input)), shards_(shards), index_(index) {}
+      : CountingIterator(std::move(input), 0), shards_(shards), index_(index) {}
   Poll next(Element& out) override {
     for (;;) {
       const Poll poll = input_->next(out);
       if (poll != Poll::kElement) return poll;
-      if (seen_++ % shards_ == index_) return poll;
+      if (count_++ % shards_ == index_) return poll;
     }
-  }
-  void save(Cursor& cursor) const override {
-    cursor.put(seen_);
-    input_->save(cursor);
-  }
-  void restore(CursorReader& cursor) override {
-    seen_ = cursor.take();
-    input_->restore(cursor);
   }
 
  private:
-  int64_t shards_, index_, seen_ = 0;
+  int64_t shards_, index_;
 };
 
 class ShardNode : public Node {

@@ -5,8 +5,8 @@
 
 #include "headway/core/log.h"
 #include "headway/core/permutation.h"
+#include "headway/data/ops/iterators.h"
 #include "headway/data/ops/ops.h"
-#include "headway/data/ops/unary_iterator.h"
 #include "headway/data/plan.h"
 
 namespace headway {

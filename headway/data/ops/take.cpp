@@ -2,58 +2,36 @@
 
 #include <algorithm>
 
+#include "headway/data/ops/iterators.h"
 #include "headway/data/ops/ops.h"
-#include "headway/data/ops/unary_iterator.h"
 #include "headway/data/plan.h"
 
 namespace headway {
 namespace {
 
-class TakeIterator : public UnaryIterator {
+class TakeIterator : public CountingIterator {
  public:
   TakeIterator(std::unique_ptr<Iterator> input, int64_t count)
-      : UnaryIterator(std::move(input)), left_(count) {}
+      : CountingIterator(std::move(input), count) {}
   Poll next(Element& out) override {
-    if (left_ == 0) return Poll::kEnd;
+    if (count_ == 0) return Poll::kEnd;
     const Poll poll = input_->next(out);
-    left_ -= poll == Poll::kElement;
+    count_ -= poll == Poll::kElement;
     return poll;
   }
-  void save(Cursor& cursor) const override {
-    cursor.put(left_);
-    input_->save(cursor);
-  }
-  void restore(CursorReader& cursor) override {
-    left_ = cursor.take();
-    input_->restore(cursor);
-  }
-
- private:
-  int64_t left_;
 };
 
-class SkipIterator : public UnaryIterator {
+class SkipIterator : public CountingIterator {
  public:
   SkipIterator(std::unique_ptr<Iterator> input, int64_t count)
-      : UnaryIterator(std::move(input)), left_(count) {}
+      : CountingIterator(std::move(input), count) {}
   Poll next(Element& out) override {
-    for (; left_ > 0; --left_) {
+    for (; count_ > 0; --count_) {
       const Poll poll = input_->next(out);
       if (poll != Poll::kElement) return poll;
     }
     return input_->next(out);
   }
-  void save(Cursor& cursor) const override {
-    cursor.put(left_);
-    input_->save(cursor);
-  }
-  void restore(CursorReader& cursor) override {
-    left_ = cursor.take();
-    input_->restore(cursor);
-  }
-
- private:
-  int64_t left_;
 };
 
 class TakeNode : public Node {

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "headway/data/ops/iterators.h"
 #include "headway/data/ops/ops.h"
-#include "headway/data/ops/unary_iterator.h"
 #include "headway/data/plan.h"
 
 namespace headway {
@@ -64,20 +66,13 @@ class ZipNode : public Node {
     return least;
   }
   bool indexed() const override {
-    for (const Chain& chain : chains_) {
-      if (chain.max_workers > 0) return false;
-    }
+    if (std::ranges::any_of(chains_, &Chain::limited)) return false;
     for (const NodePtr& input : inputs()) {
       if (!input->indexed()) return false;
     }
     return true;
   }
-  bool reads_files() const override {
-    for (const Chain& chain : chains_) {
-      if (!chain.ops.empty() || chain.base->reads_files()) return true;
-    }
-    return false;
-  }
+  bool reads_files() const override { return std::ranges::any_of(chains_, &Chain::works); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     for (size_t k = 0; k < chains_.size(); ++k) {
       Element element;

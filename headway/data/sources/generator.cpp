@@ -1,4 +1,4 @@
-#include "headway/data/ops/unary_iterator.h"
+#include "headway/data/ops/iterators.h"
 #include "headway/data/sources/sources.h"
 
 namespace headway {

@@ -7,15 +7,23 @@
 
 namespace headway {
 
-// The common half of serial operators over one input whose own state is a few numbers.
-class UnaryIterator : public Iterator {
+// Serial operators over one input whose own state is one number: how many are left, seen, ...
+class CountingIterator : public Iterator {
  public:
-  explicit UnaryIterator(std::unique_ptr<Iterator> input) : input_(std::move(input)) {}
-  void save(Cursor& cursor) const override { input_->save(cursor); }
-  void restore(CursorReader& cursor) override { input_->restore(cursor); }
+  CountingIterator(std::unique_ptr<Iterator> input, int64_t count)
+      : input_(std::move(input)), count_(count) {}
+  void save(Cursor& cursor) const final {
+    cursor.put(count_);
+    input_->save(cursor);
+  }
+  void restore(CursorReader& cursor) final {
+    count_ = cursor.take();
+    input_->restore(cursor);
+  }
 
  protected:
   std::unique_ptr<Iterator> input_;
+  int64_t count_;
 };
 
 // For operators that gather several elements before they give one out. They may be interrupted
