@@ -1,8 +1,9 @@
 # The vocabulary of the room files.
 #
-#   headway_room(NAME SOURCES ... [TESTS ...] [USES ...] [PRIVATE_USES ...])
+#   headway_room(NAME [APART] SOURCES ... [TESTS ...] [USES ...] [PRIVATE_USES ...])
 #       static library headway_<name>, installed as headway::<name>, and test program <name>_test;
-#       USES and PRIVATE_USES are rooms (headway_core) and libraries (fmt::fmt).
+#       USES and PRIVATE_USES are rooms (headway_core) and libraries (fmt::fmt). APART: not part of
+#       headway::headway, for a room that brings something heavy.
 #   headway_program(NAME SOURCES ... [USES ...])
 #       a program linked with the whole library.
 #   headway_example(NAME)
@@ -29,7 +30,7 @@ endif()
 set(HEADWAY_WARNINGS -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
 function(headway_room NAME)
-  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;USES;PRIVATE_USES" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "SOURCES;TESTS;USES;PRIVATE_USES" ${ARGN})
   add_library(headway_${NAME} STATIC ${ARG_SOURCES})
   target_compile_features(headway_${NAME} PUBLIC cxx_std_20)
   target_include_directories(headway_${NAME} PUBLIC
@@ -39,7 +40,9 @@ function(headway_room NAME)
   target_compile_options(headway_${NAME} PRIVATE ${HEADWAY_WARNINGS})
   set_target_properties(headway_${NAME} PROPERTIES EXPORT_NAME ${NAME})
   install(TARGETS headway_${NAME} EXPORT headwayTargets)
-  target_link_libraries(headway INTERFACE headway_${NAME})
+  if(NOT ARG_APART)
+    target_link_libraries(headway INTERFACE headway_${NAME})
+  endif()
   if(ARG_TESTS AND HEADWAY_TESTS)
     headway_test(${NAME}_test SOURCES ${ARG_TESTS} USES headway_${NAME} ${ARG_PRIVATE_USES})
   endif()

@@ -9,12 +9,14 @@ set -euo pipefail
 tools=(git make g++ cmake ninja-build ccache python3 python3-venv ca-certificates)
 clang=(clang-14 libclang-rt-14-dev llvm-14)
 libraries=(libfmt-dev libjpeg-dev libdeflate-dev libisal-dev libprotozero-dev libhwy-dev
-           libcli11-dev nlohmann-json3-dev libgtest-dev zlib1g-dev)
-packages=("${tools[@]}" "${clang[@]}" "${libraries[@]}")
+           libcli11-dev nlohmann-json3-dev libtomlplusplus-dev libxxhash-dev libgtest-dev zlib1g-dev)
+# OpenBLAS with OpenMP: its threads are libtorch's own, so that the two do not fight for the cores.
+torch=(libtorch-dev libopenblas0-openmp)
+packages=("${tools[@]}" "${clang[@]}" "${libraries[@]}" "${torch[@]}")
 for group in "$@"; do
   case $group in
     dev) packages+=(clang-format-14 clang-tidy-14 clang-tools-14) ;;
-    bench) packages+=(libtorch-dev python3-torch python3-torchvision libopencv-dev libopenblas0-pthread
+    bench) packages+=(python3-torch python3-torchvision libopencv-dev
                      libavdevice59 libavfilter8 libpython3.11) ;;
     *) echo "setup: no group called '$group' (dev, bench)" >&2; exit 2 ;;
   esac

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "headway/train/activation.h"
+
+namespace headway {
+
+// `axis` is where softmax sums to one: 1 for images (N x C x H x W), else -1.
+at::Tensor apply_activation(const at::Tensor& x, Activation activation, int64_t axis = -1);
+
+}  // namespace headway

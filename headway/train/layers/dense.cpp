@@ -1,0 +1,76 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "headway/core/error.h"
+#include "headway/train/layers.h"
+#include "headway/train/layers/apply_activation.h"
+
+namespace headway {
+namespace {
+
+class DenseNode : public LayerNode {
+ public:
+  DenseNode(int64_t units, DenseOptions options) : units_(units), options_(std::move(options)) {
+    if (units < 1) throw Error(fmt::format("Dense: {} units", units), "give at least one unit");
+  }
+
+  std::string kind() const override { return "Dense"; }
+
+  Shape output_shape(const Shape& input) const override {
+    if (input.rank() == 0) throw Error("Dense takes vectors, not single numbers");
+    Shape output = input;
+    output[input.rank() - 1] = units_;
+    return output;
+  }
+
+  std::vector<WeightSpec> weights(const Shape& input) const override {
+    const int64_t inputs = input[input.rank() - 1];
+    std::vector<WeightSpec> weights{{.name = "weight",
+                                     .shape = {units_, inputs},
+                                     .initializer = options_.kernel_initializer,
+                                     .fan_in = inputs,
+                                     .fan_out = units_,
+                                     .regularizer = options_.kernel_regularizer}};
+    if (options_.use_bias) {
+      weights.push_back({.name = "bias",
+                         .shape = {units_},
+                         .initializer = options_.bias_initializer,
+                         .fan_in = units_,
+                         .fan_out = units_,
+                         .regularizer = options_.bias_regularizer});
+    }
+    return weights;
+  }
+
+  at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor> weights,
+                     const Mode&) const override {
+    const at::Tensor bias = options_.use_bias ? weights[1] : at::Tensor();
+    // An image's last axis is its channels, which libtorch keeps in front of height and width.
+    const bool image = x.dim() == 4;
+    const at::Tensor y = at::linear(image ? x.permute({0, 2, 3, 1}) : x, weights[0], bias);
+    const at::Tensor out = apply_activation(y, options_.activation);
+    return image ? out.permute({0, 3, 1, 2}) : out;
+  }
+
+  Activation activation() const override { return options_.activation; }
+
+  std::shared_ptr<const LayerNode> without_activation() const override {
+    if (options_.activation == Activation()) return nullptr;
+    DenseOptions linear = options_;
+    linear.activation = {};
+    return std::make_shared<DenseNode>(units_, linear);
+  }
+
+ private:
+  int64_t units_;
+  DenseOptions options_;
+};
+
+}  // namespace
+
+Layer Dense(int64_t units, DenseOptions options) {
+  std::string name = options.name;
+  return Layer(std::make_shared<DenseNode>(units, std::move(options)), std::move(name));
+}
+
+}  // namespace headway
