@@ -26,6 +26,7 @@ struct WeightSpec {
   int64_t fan_in = 0, fan_out = 0;
   bool trainable = true;
   Regularizer regularizer{};
+  std::vector<double> values{};  // when given, what it begins with
 };
 
 // What the network is doing right now.
@@ -47,6 +48,9 @@ class LayerNode {
   // Throws Error when `input` does not fit; Network adds the layer's name.
   virtual Shape output_shape(const Shape& input) const = 0;
   virtual std::vector<WeightSpec> weights(const Shape& /*input*/) const { return {}; }
+  // The layer made ready for inputs of that shape, asked for once; null: this one will do.
+  virtual std::shared_ptr<const LayerNode> planned(const Shape& /*input*/) const { return nullptr; }
+  virtual bool takes_indices() const { return false; }  // its input stays integers
   // `weights` in the order of weights(). Called by the threads of autograd never, by the training
   // thread only.
   virtual at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor> weights,

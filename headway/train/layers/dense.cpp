@@ -4,6 +4,8 @@
 #include "headway/core/error.h"
 #include "headway/train/layers.h"
 #include "headway/train/layers/apply_activation.h"
+#include "headway/train/layers/axes.h"
+#include "headway/train/layers/shapes.h"
 
 namespace headway {
 namespace {
@@ -17,7 +19,10 @@ class DenseNode : public LayerNode {
   std::string kind() const override { return "Dense"; }
 
   Shape output_shape(const Shape& input) const override {
-    if (input.rank() == 0) throw Error("Dense takes vectors, not single numbers");
+    if (input.rank() == 0) {
+      throw Error("Dense takes vectors, got single numbers", "add Reshape({1}) in front");
+    }
+    known_size("Dense", input, input.rank() - 1);
     Shape output = input;
     output[input.rank() - 1] = units_;
     return output;
@@ -46,10 +51,8 @@ class DenseNode : public LayerNode {
                      const Mode&) const override {
     const at::Tensor bias = options_.use_bias ? weights[1] : at::Tensor();
     // An image's last axis is its channels, which libtorch keeps in front of height and width.
-    const bool image = x.dim() == 4;
-    const at::Tensor y = at::linear(image ? x.permute({0, 2, 3, 1}) : x, weights[0], bias);
-    const at::Tensor out = apply_activation(y, options_.activation);
-    return image ? out.permute({0, 3, 1, 2}) : out;
+    const at::Tensor y = at::linear(channels_last(x), weights[0], bias);
+    return channels_first(activate(y, options_.activation));
   }
 
   Activation activation() const override { return options_.activation; }

@@ -1,0 +1,99 @@
+#include <ATen/ATen.h>
+
+#include "headway/train/layers.h"
+#include "headway/train/layers/shapes.h"
+#include "headway/train/layers/window.h"
+
+namespace headway {
+namespace {
+
+// libtorch pads both sides alike, rounding the number of windows up or down. Uneven padding is had
+// without a copy: a stride of 1 pads more and drops the first output, a larger one pads less and
+// rounds up. libtorch's padding is -inf for the maximum and not counted in the average, as Keras'.
+struct Edge {
+  int64_t padding, dropped;
+};
+
+Edge edge(int64_t inputs, int64_t window, int64_t stride, Padding padding) {
+  const Slide s = slide(inputs, window, stride, padding);
+  if (s.even() || stride > 1) return {s.before, 0};
+  return {s.after, 1};
+}
+
+enum class Pool { kMax, kAverage };
+
+class PoolingNode : public LayerNode {
+ public:
+  PoolingNode(Pool pool, Size2D window, const Pooling2DOptions& options)
+      : pool_(pool),
+        window_(window),
+        strides_(options.strides.height ? options.strides.height : window.height,
+                 options.strides.width ? options.strides.width : window.width),
+        padding_(options.padding) {
+    require_positive(kind(), "a window", window_);
+    require_positive(kind(), "strides", strides_);
+  }
+
+  std::string kind() const override {
+    return pool_ == Pool::kMax ? "MaxPooling2D" : "AveragePooling2D";
+  }
+
+  Shape output_shape(const Shape& input) const override {
+    require_image(kind(), input);
+    return slide_over(kind(), input, window_, strides_, padding_, input[2]);
+  }
+
+  at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor>, const Mode&) const override {
+    const Edge rows = edge(x.size(2), window_.height, strides_.height, padding_);
+    const Edge columns = edge(x.size(3), window_.width, strides_.width, padding_);
+    const at::Tensor y = windows(x, rows.padding, columns.padding);
+    return y.slice(2, rows.dropped).slice(3, columns.dropped);
+  }
+
+  double kept_outputs() const override { return pool_ == Pool::kMax ? 3 : 1; }  // int64 indices
+
+ private:
+  at::Tensor windows(const at::Tensor& x, int64_t rows, int64_t columns) const {
+    const int64_t window[] = {window_.height, window_.width};
+    const int64_t strides[] = {strides_.height, strides_.width};
+    const bool round_up = padding_ == Padding::kSame;
+    if (pool_ == Pool::kMax)
+      return at::max_pool2d(x, window, strides, {rows, columns}, 1, round_up);
+    return at::avg_pool2d(x, window, strides, {rows, columns}, round_up,
+                          /*count_include_pad=*/false);
+  }
+
+  Pool pool_;
+  Size2D window_, strides_;
+  Padding padding_;
+};
+
+class GlobalAverageNode : public LayerNode {
+ public:
+  std::string kind() const override { return "GlobalAveragePooling2D"; }
+
+  Shape output_shape(const Shape& input) const override {
+    require_image(kind(), input);
+    return {input[2]};
+  }
+
+  at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor>, const Mode&) const override {
+    return x.mean({2, 3});
+  }
+};
+
+}  // namespace
+
+Layer MaxPooling2D(Size2D pool_size, Pooling2DOptions options) {
+  return Layer(std::make_shared<PoolingNode>(Pool::kMax, pool_size, options), options.name);
+}
+
+Layer AveragePooling2D(Size2D pool_size, Pooling2DOptions options) {
+  return Layer(std::make_shared<PoolingNode>(Pool::kAverage, pool_size, options), options.name);
+}
+
+Layer GlobalAveragePooling2D(std::string name) {
+  return Layer(std::make_shared<GlobalAverageNode>(), std::move(name));
+}
+
+}  // namespace headway

@@ -1,0 +1,97 @@
+#include "headway/train/network.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "headway/core/error.h"
+#include "headway/core/random.h"
+#include "headway/train/layers/axes.h"
+#include "headway/train/layers/shapes.h"
+
+namespace headway {
+namespace {
+
+Shape sample_shape(const at::Tensor& batch) {
+  return Shape(std::span(batch.sizes().data(), batch.sizes().size()).subspan(1));
+}
+
+std::string hint_for(const Shape& given, const Shape& wanted) {
+  if (given.rank() == 3 && wanted.rank() == 3 && fits({given[1], given[2], given[0]}, wanted))
+    return "the batch is channels-first: leave out .layout(Layout::kCHW)";
+  if (given.rank() == wanted.rank())
+    return "sizes that differ from batch to batch are written Input({kAny, ...})";
+  return "are the samples batched, and in the shape the first layer takes?";
+}
+
+void check_batch(const at::Tensor& batch, const Shape& wanted) {
+  if (batch.dim() == 0) throw Error("the network takes batches, got a single number");
+  const Shape given = sample_shape(batch);
+  if (fits(given, wanted)) return;
+  throw Error(fmt::format("the network takes samples of {}, the batch holds {} of {}", text(wanted),
+                          batch.size(0), text(given)),
+              hint_for(given, wanted));
+}
+
+at::Tensor penalty(const NamedWeight& weight) {
+  const Regularizer& r = weight.regularizer;
+  at::Tensor sum;
+  if (r.l1 != 0) sum = weight.value.abs().sum() * r.l1;
+  if (r.l2 == 0) return sum;
+  const at::Tensor squares = weight.value.square().sum() * r.l2;
+  return sum.defined() ? sum + squares : squares;
+}
+
+}  // namespace
+
+Network::Network(std::vector<LayerPlan> plan, at::ScalarType dtype, c10::Device device,
+                 uint64_t seed)
+    : plan_(std::move(plan)), dtype_(dtype) {
+  if (plan_.empty()) throw Error("a network without layers", "add one");
+  for (const LayerPlan& layer : plan_) {
+    first_.push_back(weights_.size());
+    for (const WeightSpec& spec : layer.weights) {
+      at::Tensor value = initialize(spec, dtype, mix(seed, weights_.size())).to(device);
+      if (value.dim() == 4) value = value.contiguous(at::MemoryFormat::ChannelsLast);
+      value.set_requires_grad(spec.trainable);
+      weights_.push_back(
+          {layer.layer.name() + "." + spec.name, value, spec.trainable, spec.regularizer});
+      values_.push_back(value);
+    }
+  }
+  first_.push_back(weights_.size());
+  logits_layer_ = plan_.back().layer.node().without_activation();
+}
+
+at::Tensor Network::forward(const at::Tensor& batch, bool training, bool logits) const {
+  check_batch(batch, plan_[0].input);
+  const bool indices = plan_[0].layer.node().takes_indices();
+  at::Tensor x = channels_first(indices ? batch : batch.to(dtype_));
+  const Mode mode{.training = training};
+  for (size_t i = 0; i < plan_.size(); ++i) {
+    const bool cut = logits && logits_layer_ && i + 1 == plan_.size();
+    const LayerNode& node = cut ? *logits_layer_ : plan_[i].layer.node();
+    x = node.forward(x, std::span(values_).subspan(first_[i], first_[i + 1] - first_[i]), mode);
+  }
+  return channels_last(x);
+}
+
+std::vector<at::Tensor> Network::trainable() const {
+  std::vector<at::Tensor> out;
+  for (const NamedWeight& weight : weights_)
+    if (weight.trainable) out.push_back(weight.value);
+  return out;
+}
+
+at::Tensor Network::regularization() const {
+  at::Tensor sum;
+  for (const NamedWeight& weight : weights_) {
+    if (!weight.trainable || !weight.regularizer) continue;
+    const at::Tensor one = penalty(weight);
+    sum = sum.defined() ? sum + one : one;
+  }
+  return sum;
+}
+
+Activation Network::last_activation() const { return plan_.back().layer.node().activation(); }
+
+}  // namespace headway
