@@ -9,6 +9,7 @@
 #include "headway/io/output_file.h"
 #include "headway/io/path_list.h"
 #include "headway/io/png.h"
+#include "headway/io/safetensors.h"
 #include "headway/io/text.h"
 #include "headway/io/tfrecord.h"
 #include "headway/io/tfrecord_index.h"

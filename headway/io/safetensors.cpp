@@ -1,10 +1,12 @@
 #include "headway/io/safetensors.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "headway/io/output_file.h"
@@ -67,11 +69,21 @@ class HashCheck {
   Hash hash_;
 };
 
+// Large tensors on large pages: half the time to read a file went into faults of small ones.
+void ask_for_large_pages(void* data, size_t size) {
+  constexpr size_t kLargePage = size_t{2} << 20;
+  void* begin = data;
+  size_t room = size;
+  if (!std::align(kLargePage, kLargePage, begin, room)) return;
+  ::madvise(begin, room / kLargePage * kLargePage, MADV_HUGEPAGE);
+}
+
 // Hashed piece by piece, while a piece is still in the cache.
 Tensor read_tensor(const File& file, const Entry& entry, HashCheck& check) {
   constexpr size_t kPiece = 256 * 1024;
   Tensor tensor = Tensor::empty(entry.dtype, entry.shape);
   char* into = static_cast<char*>(tensor.data());
+  ask_for_large_pages(into, entry.size_bytes);
   for (size_t at = 0; at < entry.size_bytes; at += kPiece) {
     const size_t size = std::min<size_t>(kPiece, entry.size_bytes - at);
     file.pread_exact(entry.offset + at, into + at, size);

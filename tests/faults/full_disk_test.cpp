@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
+#include <filesystem>
+
 #include "headway/headway.h"
+#include "headway/io/safetensors.h"
 #include "headway/io/temp_folder.h"
 #include "headway/io/tfrecord_writer.h"
 
@@ -58,6 +61,28 @@ TEST(FullDisk, WritingRecordsSaysSo) {
         writer.close();
       },
       Error);
+}
+
+TEST(FullDisk, ASafetensorsFileKeepsItsLastContent) {
+  const SmallDisk disk;
+  if (!disk.mounted()) GTEST_SKIP() << "no tmpfs can be mounted here (not root)";
+  const std::string path = disk.path("a.safetensors");
+  Safetensors content;
+  content.tensors = {{"w", Tensor::vector<float>({1, 2})}};
+  write_safetensors(path, content);
+  Safetensors large;
+  large.tensors = {{"w", Tensor::empty(DType::kFloat32, {1'000'000})}};
+  std::ranges::fill(large.tensors[0].second.values<float>(), 1.f);
+  try {
+    write_safetensors(path, large);
+    FAIL() << "4 MB went into 1 MB";
+  } catch (const SampleError& e) {
+    EXPECT_NE(e.reason().find("No space left"), std::string::npos) << e.what();
+    EXPECT_FALSE(e.hint().empty());
+  }
+  EXPECT_TRUE(read_safetensors(path)["w"].same(content["w"]));
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the record fuzzers into tests/fuzz/corpus: python3 tests/fuzz/make_corpus.py"""
+"""Writes the seeds of the record and safetensors fuzzers into tests/fuzz/corpus: python3 tests/fuzz/make_corpus.py"""
 import gzip
 import pathlib
 import struct
@@ -65,3 +65,21 @@ save("example", "unpacked", example(f=(2, b"\x0d" + struct.pack("<f", 3) + b"\x0
 save("example", "empty_lists", example(i=(3, b""), f=(2, b""), b=(1, b"")))
 save("example", "twice", example(i=(3, b"\x08\x05")) + example(i=(3, b"\x08\x06")))
 save("example", "empty", b"")
+
+
+def tensor(dtype, shape, begin, end):
+    return '{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}' % (dtype, shape, begin, end)
+
+
+OURS = '"__metadata__":{"epoch":"3","headway.format":"1","headway.xxh3":"%s"}' % ("0" * 32)
+one = '{"w":' + tensor("F32", "[2,3]", 0, 24) + "}"
+several = "{%s,%s}" % (OURS, ",".join([
+    '"w":' + tensor("F64", "[1]", 0, 8), '"none":' + tensor("U16", "[0,3]", 8, 8),
+    '"step":' + tensor("I64", "[]", 8, 16), '"mask":' + tensor("BOOL", "[2]", 16, 18)]))
+save("safetensors", "plain", b"\x00\x00" + struct.pack("<Q", len(one)) + one.encode() + bytes(24))
+save("safetensors", "one", b"\x01\x18" + one.encode())
+save("safetensors", "hashed", b"\x03\x12" + several.encode() + b"   ")
+save("safetensors", "wrong_hash", b"\x01\x12" + several.encode())
+save("safetensors", "half", b"\x01\x08" + b'{"w":' + tensor("BF16", "[4]", 0, 8).encode() + b"}")
+save("safetensors", "cut", b"\x01\x10" + one.encode())
+save("safetensors", "empty", b"\x01\x00{}")
