@@ -71,6 +71,7 @@ struct Pooling2DOptions {
 Layer MaxPooling2D(Size2D pool_size = 2, Pooling2DOptions options = {});
 Layer AveragePooling2D(Size2D pool_size = 2, Pooling2DOptions options = {});
 Layer GlobalAveragePooling2D(std::string name = "");
+Layer ZeroPadding2D(Size2D padding = 1, std::string name = "");  // on all four sides
 
 Layer Flatten(std::string name = "");
 Layer Reshape(Shape shape, std::string name = "");  // one dimension may be kAny
