@@ -7,10 +7,12 @@
 // Inside train/: how the descriptions in loss.h are computed.
 namespace headway {
 
-// The loss of a batch, one number with a gradient. `output` is what the network gave: behind its
-// last activation when `last` is linear or does not matter, before it (logits) when the network
-// was run without it; `last` says what is missing. `sample_weights` (N) may be undefined.
-// The mean is over samples, as Keras' sum_over_batch_size: weights do not change the divisor.
+// The loss of a batch, one number with a gradient. `output` is what the network gave, in Keras'
+// order (classes last). `missing` is the activation it has not been through: not linear when the
+// network was run without its last one, which wants_logits() asked for.
+// `sample_weights` may be undefined, N, or one per value of the loss (N x T for sequences). The
+// mean is Keras' sum_over_batch_size: weights do not change the divisor. Half floats are computed
+// in float32. Throws Error with the remedy when the shapes do not fit.
 at::Tensor compute_loss(const Loss& loss, const at::Tensor& target, const at::Tensor& output,
                         Activation missing, const at::Tensor& sample_weights = {});
 

@@ -11,16 +11,17 @@
 // Inside train/: a metric that is being counted.
 namespace headway {
 
-// Sums on the device; value() is the only call that waits for it. Not for several threads.
+// Sums on the device; value() and sums() are the only calls that wait for it. Not for several
+// threads.
 class MetricState {
  public:
-  // `loss` and `output_values` (number of values per sample) choose the kind of accuracy.
+  // `loss` and the shapes choose the kind of accuracy.
   MetricState(const Metric& metric, const Loss& loss);
 
   // `missing`: the activation that `output` has not been through (see compute_loss).
   void update(const at::Tensor& target, const at::Tensor& output, Activation missing,
               const at::Tensor& sample_weights = {});
-  double value() const;
+  double value() const;  // 0 before the first update, as Keras'
   void reset();
   std::string name() const { return metric_.name(); }
 
@@ -32,11 +33,15 @@ class MetricState {
   void restore(Sums sums);
 
  private:
+  // One number per sample, or per value of the target.
+  at::Tensor values(const at::Tensor& target, const at::Tensor& output, Activation missing) const;
+  at::Tensor accuracy(const at::Tensor& target, const at::Tensor& output, Activation missing) const;
+
   Metric metric_;
   Loss::Kind loss_;
-  at::Tensor total_;  // one float64 on the device of the outputs
-  double count_ = 0;
-  double restored_ = 0;
+  double threshold_;
+  Sums known_;           // restored, and the counts of updates without weights
+  at::Tensor measured_;  // float64 {total, sum of weights} on the device of the outputs
 };
 
 }  // namespace headway

@@ -68,6 +68,7 @@ struct Optimizer {
 
   int slots() const;             // tensors kept per weight: 2 for Adam
   std::string describe() const;  // "adam, learning rate 0.001"
+  void check() const;            // Error names the setting that cannot be; the makers below call it
 };
 
 Optimizer SGD(SGDOptions options = {});

@@ -18,7 +18,7 @@ class Schedule {
   // initial * rate ^ (step / decay_steps); staircase: the exponent rounded down.
   static Schedule exponential(double initial, int64_t decay_steps, double rate,
                               bool staircase = false);
-  // initial * factor ^ (number of `boundaries` that are behind).
+  // initial * factor ^ (number of `boundaries` that are behind; step 10 is not yet behind 10).
   static Schedule step(double initial, std::vector<int64_t> boundaries, double factor = 0.1);
   // This schedule behind a linear rise from 0 over `steps`; its own step 0 is the rise's end.
   Schedule with_warmup(int64_t steps) const;
@@ -29,6 +29,7 @@ class Schedule {
 
  private:
   enum class Kind { kConstant, kCosine, kExponential, kStep };
+  double decayed(int64_t step) const;  // without the warm-up
 
   Kind kind_ = Kind::kConstant;
   double initial_ = 0;
