@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "headway/core/clock.h"
+
+namespace headway {
+
+// What a training step's time goes to.
+enum class StepPhase : uint8_t {
+  kWaitForData,
+  kUpload,
+  kForward,
+  kBackward,
+  kOptimizer,
+  kMetrics,
+  kCallbacks,
+  kCheckpoint,
+  kValidation,
+};
+inline constexpr std::string_view kStepPhaseNames[] = {
+    "waiting for data", "upload",    "forward",    "backward",  "optimizer",
+    "metrics",          "callbacks", "checkpoint", "validation"};
+inline constexpr size_t kStepPhases = std::size(kStepPhaseNames);
+
+// Seconds per phase, summed.
+struct StepTimes {
+  std::array<double, kStepPhases> seconds{};
+
+  double operator[](StepPhase phase) const { return seconds[static_cast<size_t>(phase)]; }
+  double total() const {
+    double sum = 0;
+    for (const double s : seconds) sum += s;
+    return sum;
+  }
+};
+
+// Always-on telemetry of one training run. The training thread adds; anyone may read.
+class StepCounters {
+ public:
+  // Time since the last mark goes to `phase`.
+  void mark(StepPhase phase) {
+    const int64_t now = now_ns();
+    ns_[static_cast<size_t>(phase)].fetch_add(now - last_, std::memory_order_relaxed);
+    last_ = now;
+  }
+  // Time since the last mark goes nowhere.
+  void restart() { last_ = now_ns(); }
+  void step_done(int64_t samples) {
+    steps_.fetch_add(1, std::memory_order_relaxed);
+    samples_.fetch_add(samples, std::memory_order_relaxed);
+  }
+
+  int64_t steps() const { return steps_.load(std::memory_order_relaxed); }
+  int64_t samples() const { return samples_.load(std::memory_order_relaxed); }
+  StepTimes times() const {
+    StepTimes times;
+    for (size_t i = 0; i < kStepPhases; ++i)
+      times.seconds[i] = 1e-9 * double(ns_[i].load(std::memory_order_relaxed));
+    return times;
+  }
+
+ private:
+  std::array<std::atomic<int64_t>, kStepPhases> ns_{};
+  std::atomic<int64_t> steps_{0}, samples_{0};
+  int64_t last_ = 0;  // the training thread's own
+};
+
+}  // namespace headway

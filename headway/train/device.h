@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace headway {
+
+// "cpu", "cuda", "cuda:1" or "auto" -> "cpu" or "cuda:<i>". Asking for a GPU that cannot be used
+// is an Error with the reason; auto takes the CPU instead.
+std::string choose_device(const std::string& wanted);
+
+// Why no GPU can be used here, in one line; empty when one can.
+std::string why_no_gpu();
+
+// What a model may still take on that device.
+int64_t free_memory_bytes(const std::string& device);
+
+}  // namespace headway

@@ -1,0 +1,50 @@
+#include "headway/train/threads.h"
+
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headway/core/limits.h"
+
+namespace headway {
+namespace {
+
+// A function of the BLAS that was loaded, if it has one of that name.
+template <typename F>
+F* blas_function(const char* name) {
+  return reinterpret_cast<F*>(dlsym(RTLD_DEFAULT, name));
+}
+
+}  // namespace
+
+ThreadCounts apply_threads(ThreadCounts wanted, bool on_gpu) {
+  const int cores = std::max(1, static_cast<int>(std::ceil(read_limits().cpus)));
+  ThreadCounts chosen = wanted;
+  if (chosen.intra_op == 0) chosen.intra_op = on_gpu ? 1 : cores;
+  if (chosen.inter_op == 0) chosen.inter_op = 1;  // one training thread: nothing runs side by side
+  at::set_num_threads(chosen.intra_op);
+  static bool inter_op_set = false;  // libtorch takes it once, before its first use
+  if (!inter_op_set) {
+    inter_op_set = true;
+    at::set_num_interop_threads(chosen.inter_op);
+  }
+  if (auto* set = blas_function<void(int)>("openblas_set_num_threads")) set(chosen.intra_op);
+  return chosen;
+}
+
+Blas find_blas() {
+  if (blas_function<void()>("mkl_get_version")) return {"MKL", ""};
+  auto* parallel = blas_function<int()>("openblas_get_parallel");
+  if (!parallel) {
+    return {"a BLAS without threads",
+            "matrix products run up to 20 times slower: apt-get install libopenblas0-openmp"};
+  }
+  if (parallel() == 2) return {"OpenBLAS, OpenMP threads", ""};
+  return {"OpenBLAS, threads of its own",
+          "they fight with libtorch's for the cores: apt-get install libopenblas0-openmp and "
+          "choose it with update-alternatives --config libblas.so.3-x86_64-linux-gnu"};
+}
+
+}  // namespace headway

@@ -1,0 +1,306 @@
+#include "headway/train/training_loop.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headway/core/clock.h"
+#include "headway/core/error.h"
+#include "headway/core/log.h"
+#include "headway/train/bad_sample.h"
+#include "headway/train/tensor_bridge.h"
+
+namespace headway {
+namespace {
+
+// Losses are fetched from a GPU so many at a time: fetching waits for it.
+constexpr size_t kMaxPending = 8;
+
+std::vector<at::Tensor> trainable(const std::vector<NamedWeight>& weights) {
+  std::vector<at::Tensor> values;
+  for (const NamedWeight& w : weights)
+    if (w.trainable) values.push_back(w.value);
+  return values;
+}
+
+void check_loss(const at::Tensor& loss) {
+  if (!loss.defined() || loss.numel() != 1) {
+    throw Error(fmt::format("the loss of a batch is {} numbers, not one",
+                            loss.defined() ? loss.numel() : 0),
+                "return its mean");
+  }
+  if (!loss.requires_grad()) {
+    throw Error("the loss depends on no weight: its gradient is not linked to any",
+                "compute it from the model's output, without detach(), .data or a no-grad guard "
+                "in between");
+  }
+}
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view)
+    : spec_(std::move(spec)), options_(options), view_(view) {
+  if (options.epochs < 1) throw Error("fit: epochs is less than 1");
+  if (options.accumulate < 1) throw Error("fit: accumulate is less than 1");
+  if (!options.checkpoint.folder.empty()) checkpoints_.emplace(options.checkpoint);
+  std::set<std::string> names;
+  for (const CallbackPtr& callback : options.callbacks) {
+    if (!names.insert(callback->name()).second) {
+      throw Error(fmt::format("two callbacks are called '{}'", callback->name()),
+                  "leave one out, or give yours a name of its own");
+    }
+  }
+}
+
+TrainingLoop::~TrainingLoop() = default;
+
+// Known lengths are checked before anything is read.
+void TrainingLoop::plan_epochs(const Dataset& dataset) {
+  const int64_t batches = dataset.cardinality();
+  steps_ = options_.steps_per_epoch;
+  if (batches == 0) throw Error("the dataset is empty", "look at it with `headway inspect`");
+  if (steps_ == 0 || steps_ < kAuto) throw Error("fit: steps_per_epoch is less than 1");
+  if (steps_ == kAuto) {
+    if (batches == kInfinite) {
+      throw Error("the dataset has no end, so an epoch would have none",
+                  "give steps_per_epoch, or take .repeat() out");
+    }
+    steps_ = batches == kUnknown ? -1 : batches;
+    one_pipeline_ = steps_ > 0;
+    return;
+  }
+  const int64_t wanted = steps_ * options_.epochs;
+  if (batches >= 0 && batches < wanted) {
+    throw Error(fmt::format("the dataset ends after {} batches; {} epochs of {} steps take {}",
+                            batches, options_.epochs, steps_, wanted),
+                "add .repeat() to the dataset, or leave steps_per_epoch out");
+  }
+  one_pipeline_ = true;
+}
+
+void TrainingLoop::start_pipeline(const Dataset& dataset, std::optional<PipelineState> state) {
+  Dataset source = dataset;
+  if (options_.threads.input > 0) {
+    source = source.with_options(Options{.threads = options_.threads.input});
+  }
+  if (one_pipeline_ && options_.steps_per_epoch == kAuto) source = source.repeat(options_.epochs);
+  const int64_t iteration = one_pipeline_ ? 0 : epoch_;
+  pipeline_.emplace(source.start({.epoch = iteration, .state = std::move(state)}));
+}
+
+std::optional<Batch> TrainingLoop::next_batch() {
+  std::optional<Batch> batch = pipeline_->next();
+  counters_.mark(StepPhase::kWaitForData);
+  return batch;
+}
+
+History TrainingLoop::run(const Dataset& dataset) {
+  const int64_t begun = now_ns();
+  plan_epochs(dataset);
+  begin(dataset);
+  for (const CallbackPtr& callback : options_.callbacks) callback->on_train_begin(*this);
+  last_checkpoint_ns_ = begun;
+  while (epoch_ < options_.epochs && stopping_.empty()) run_epoch(dataset);
+  view_.phases_done();
+  pipeline_.reset();
+  for (const CallbackPtr& callback : options_.callbacks) callback->on_train_end(*this);
+  history_.steps = step_;
+  history_.stopped_by = stopping_;
+  history_.times = counters_.times();
+  history_.samples = counters_.samples();
+  history_.seconds = 1e-9 * double(now_ns() - begun);
+  return std::move(history_);
+}
+
+// Up to the point where a step could be made.
+void TrainingLoop::begin(const Dataset& dataset) {
+  if (options_.checkpoint.resume) find_checkpoint();
+  std::optional<PipelineState> position;
+  if (found_) position = restore_position();
+  view_.phase("first batch");
+  counters_.restart();
+  start_pipeline(dataset, std::move(position));
+  first_batch_ = next_batch();
+  if (!first_batch_ && found_) {  // it ended with the dataset: only the shapes are needed
+    start_pipeline(dataset, std::nullopt);
+    first_batch_ = next_batch();
+  }
+  if (!first_batch_) {
+    throw Error("the dataset gave no batch at all",
+                "look at what its filters and its error policy leave");
+  }
+  history_.first_batch_s = counters_.times()[StepPhase::kWaitForData];
+  view_.phase("building");
+  weights_ = spec_.build(*first_batch_);
+  optimizer_.emplace(spec_.optimizer, trainable(weights_));
+  if (found_) restore_weights();
+  counters_.restart();
+}
+
+void TrainingLoop::run_epoch(const Dataset& dataset) {
+  if (!pipeline_) start_pipeline(dataset, std::nullopt);
+  if (step_in_epoch_ == 0) {
+    for (const CallbackPtr& callback : options_.callbacks) callback->on_epoch_begin(*this);
+    counters_.mark(StepPhase::kCallbacks);
+  }
+  if (any_step_) view_.epoch_begin(epoch_, options_.epochs, steps_);
+  run_steps();
+  if (poisoned_ && !stopping_.empty()) return;
+  if (stopping_.empty() || (steps_ > 0 && step_in_epoch_ == steps_)) return finish_epoch();
+  write_checkpoint();
+}
+
+void TrainingLoop::run_steps() {
+  while (stopping_.empty() && (steps_ < 0 || step_in_epoch_ < steps_)) {
+    if (options_.should_stop && options_.should_stop()) {
+      interrupted_ = true;
+      return stop("interrupted");
+    }
+    std::optional<Batch> batch = first_batch_ ? std::exchange(first_batch_, {}) : next_batch();
+    if (!batch) {
+      if (steps_ < 0) return;
+      throw Error(fmt::format("the dataset ended in step {} of {} of epoch {}", step_in_epoch_ + 1,
+                              steps_, epoch_ + 1),
+                  "look at what its error policy leaves, add .repeat(), or ask for fewer steps");
+    }
+    const int64_t began = now_ns();
+    if (!any_step_) view_.phase("first step");
+    train_batch(std::move(*batch));
+    if (!any_step_) {
+      any_step_ = true;
+      history_.first_step_s = 1e-9 * double(now_ns() - began);
+      view_.phases_done();
+      view_.epoch_begin(epoch_, options_.epochs, steps_);
+    }
+    if (!stopping_.empty()) return;
+    checkpoint_if_due();
+    view_.step(step_in_epoch_, counters_.times(), [this] { return logs(); });
+  }
+}
+
+void TrainingLoop::train_batch(Batch batch) {
+  const int64_t samples =
+      batch.empty() || batch.fields()[0].value.rank() == 0 ? 1 : batch.fields()[0].value.dim(0);
+  const at::Tensor loss = spec_.loss(batch, counters_);
+  check_loss(loss);
+  const bool on_cpu = spec_.device.is_cpu();
+  if (on_cpu) {  // before the weights move
+    note_loss(batch, step_ + 1, loss.item<double>(), samples);
+    if (!stopping_.empty()) return;
+  } else {
+    pending_.push_back({loss.detach(), std::move(batch), step_ + 1, samples});
+  }
+  (options_.accumulate > 1 ? loss / double(options_.accumulate) : loss).backward();
+  counters_.mark(StepPhase::kBackward);
+  if (++accumulated_ == options_.accumulate) update_weights();
+  ++step_;
+  ++step_in_epoch_;
+  counters_.step_done(samples);
+  if (pending_.size() >= kMaxPending) settle_losses();
+  counters_.mark(StepPhase::kMetrics);
+  bool called = false;
+  for (const CallbackPtr& callback : options_.callbacks) {
+    if (!callback->wants_batches()) continue;
+    callback->on_batch_end(*this, loss.item<double>());
+    called = true;
+  }
+  if (called) counters_.mark(StepPhase::kCallbacks);
+}
+
+void TrainingLoop::update_weights() {
+  optimizer_->step();
+  optimizer_->zero_grad();
+  accumulated_ = 0;
+  counters_.mark(StepPhase::kOptimizer);
+}
+
+void TrainingLoop::settle_losses() {
+  if (pending_.empty()) return;
+  std::vector<at::Tensor> losses;
+  for (const Pending& p : pending_) losses.push_back(p.loss.reshape({}).to(at::kDouble));
+  const at::Tensor values = at::stack(losses).cpu();
+  const std::vector<Pending> settled = std::exchange(pending_, {});
+  for (size_t i = 0; i < settled.size(); ++i) {
+    const Pending& p = settled[i];
+    note_loss(p.batch, p.step, values.data_ptr<double>()[i], p.samples);
+  }
+}
+
+void TrainingLoop::note_loss(const Batch& batch, int64_t step, double loss, int64_t samples) {
+  loss_total_ += loss * double(samples);
+  loss_count_ += double(samples);
+  if (std::isfinite(loss)) return;
+  refuse_not_a_number(batch, step);  // throws when the data is to blame
+  for (const CallbackPtr& callback : options_.callbacks) callback->on_bad_loss(*this, step, loss);
+  if (std::exchange(poisoned_, true) || !stopping_.empty()) return;
+  warn(
+      fmt::format("the loss is {} since step {}; the data of that batch is sound: lower the "
+                  "learning rate, clip the gradients, or add TerminateOnNaN()",
+                  loss, step));
+}
+
+Logs TrainingLoop::logs() {
+  settle_losses();
+  Logs logs;
+  logs.set("loss", loss_count_ > 0 ? loss_total_ / loss_count_ : NAN);
+  if (spec_.metrics) {
+    for (const MetricState& metric : *spec_.metrics) logs.set(metric.name(), metric.value());
+  }
+  return logs;
+}
+
+void TrainingLoop::finish_epoch() {
+  Logs logs = this->logs();
+  if (poisoned_ && !stopping_.empty()) return;  // the last losses of a GPU spoke
+  counters_.mark(StepPhase::kMetrics);
+  if (spec_.validate && (epoch_ + 1) % options_.validation_every == 0) {
+    for (const auto& [name, value] : spec_.validate()) logs.set("val_" + name, value);
+    counters_.mark(StepPhase::kValidation);
+  }
+  for (const CallbackPtr& callback : options_.callbacks) callback->on_epoch_end(*this, logs);
+  counters_.mark(StepPhase::kCallbacks);
+  view_.epoch_end(step_in_epoch_, counters_.times(), logs);
+  history_.epochs.push_back(logs);
+  ++epoch_;
+  step_in_epoch_ = 0;
+  loss_total_ = loss_count_ = 0;
+  if (spec_.metrics) {
+    for (MetricState& metric : *spec_.metrics) metric.reset();
+  }
+  if (!one_pipeline_) pipeline_.reset();
+  write_checkpoint();
+}
+
+void TrainingLoop::stop(const std::string& reason) {
+  if (stopping_.empty()) stopping_ = reason;
+}
+
+void TrainingLoop::warn(const std::string& text) {
+  view_.say("warning: " + text);
+  history_.warnings.push_back(text);
+}
+
+void TrainingLoop::remember_weights() {
+  remembered_.clear();
+  for (const NamedWeight& w : weights_) remembered_.push_back(w.value.detach().clone());
+}
+
+bool TrainingLoop::recall_weights() {
+  if (remembered_.empty()) return false;
+  const at::NoGradGuard guard;
+  for (size_t i = 0; i < remembered_.size(); ++i) {
+    at::Tensor value = weights_[i].value;
+    value.copy_(remembered_[i]);
+  }
+  return true;
+}
+
+void TrainingLoop::save_weights(const std::string& path) const {
+  Safetensors content;
+  for (const NamedWeight& w : weights_) content.tensors.emplace_back(w.name, from_torch(w.value));
+  write_safetensors(path, content);
+}
+
+}  // namespace headway

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "headway/data/dataset.h"
+#include "headway/trace/step_counters.h"
+#include "headway/train/callback.h"
+#include "headway/train/checkpoint.h"
+#include "headway/train/metric_state.h"
+#include "headway/train/model.h"
+#include "headway/train/network.h"
+#include "headway/train/optimizer_state.h"
+#include "headway/train/training_view.h"
+
+// Inside train/: the one loop behind fit() and loop().
+namespace headway {
+
+// What is trained, and how a batch becomes a loss.
+struct LoopSpec {
+  // Called with the first batch, which tells the shapes: all weights that a checkpoint must hold;
+  // the trainable ones move.
+  std::function<std::vector<NamedWeight>(const Batch&)> build;
+  std::function<std::string()> description;  // once built; a checkpoint of another is refused
+  Optimizer optimizer;
+  c10::Device device = at::kCPU;
+  // Forward pass and loss, one number. Marks the phases it goes through.
+  std::function<at::Tensor(Batch&, StepCounters&)> loss;
+  std::vector<MetricState>* metrics = nullptr;  // updated by `loss`; shown, saved, reset here
+  std::function<Logs()> validate{};             // may be empty
+  bool threads_chosen = true;                   // not by the user: a resumed run takes the old ones
+};
+
+// Who owns what: the loop owns epochs, batches, gradients, optimizer, checkpoints, callbacks and
+// what is shown; the spec owns the forward pass. Training thread only.
+class TrainingLoop : public Training {
+ public:
+  TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view);
+  ~TrainingLoop() override;
+
+  History run(const Dataset& dataset);
+
+  int64_t epoch() const override { return epoch_; }
+  int64_t epochs() const override { return options_.epochs; }
+  int64_t step() const override { return step_; }
+  double learning_rate() const override { return optimizer_->learning_rate(); }
+  void scale_learning_rate(double factor) override {
+    optimizer_->set_scale(optimizer_->scale() * factor);
+  }
+  void stop(const std::string& reason) override;
+  void remember_weights() override;
+  bool recall_weights() override;
+  void save_weights(const std::string& path) const override;
+  void warn(const std::string& text) override;
+
+ private:
+  void plan_epochs(const Dataset& dataset);
+  void start_pipeline(const Dataset& dataset, std::optional<PipelineState> state);
+  std::optional<Batch> next_batch();
+  void begin(const Dataset& dataset);
+  void run_epoch(const Dataset& dataset);
+  void run_steps();
+  void finish_epoch();
+  void train_batch(Batch batch);
+  void settle_losses();
+  void note_loss(const Batch& batch, int64_t step, double loss, int64_t samples);
+  void update_weights();
+  Logs logs();
+
+  void write_checkpoint();
+  void checkpoint_if_due();
+  nlohmann::json state_json() const;
+  void find_checkpoint();
+  std::optional<PipelineState> restore_position();
+  void restore_weights();
+
+  LoopSpec spec_;
+  FitOptions options_;
+  TrainingView& view_;
+  std::vector<NamedWeight> weights_;
+  std::optional<OptimizerState> optimizer_;  // these two: once built
+  StepCounters counters_;
+  std::optional<CheckpointFolder> checkpoints_;
+  History history_;
+
+  std::optional<Pipeline> pipeline_;
+  std::optional<Batch> first_batch_;              // read to build the model, not trained on yet
+  std::optional<CheckpointFolder::Found> found_;  // while resuming
+  bool one_pipeline_ = false;                     // for all epochs: the next one is prefetched
+  int64_t steps_ = -1;                            // per epoch; -1: until the dataset ends
+
+  int64_t epoch_ = 0, step_ = 0, step_in_epoch_ = 0;
+  int64_t accumulated_ = 0;  // batches whose gradients wait for an optimizer step
+  double loss_total_ = 0, loss_count_ = 0;
+  struct Pending {
+    at::Tensor loss;
+    Batch batch;
+    int64_t step, samples;
+  };
+  std::vector<Pending> pending_;  // losses still on the GPU
+  bool poisoned_ = false;         // a loss was not a number: the weights are not worth keeping
+  std::string stopping_;          // why; empty: not
+  bool interrupted_ = false;      // by should_stop: a resumed run goes on
+  std::vector<at::Tensor> remembered_;
+  int64_t last_checkpoint_step_ = -1, last_checkpoint_ns_ = 0;
+  bool any_step_ = false;
+};
+
+}  // namespace headway
