@@ -2,7 +2,11 @@
 """Runs one peer on one task in its own process and prints its one line of JSON.
 
     run_peer.py --peer tf.data --task t1 --images DIR --threads 2 --seconds 5
+    run_peer.py --peer train-keras --model dense --threads 2 [--batch 32]
     run_peer.py --list      {"installed": {name: {"version", "tasks"}}, "absent": {name: reason}}
+
+A peer that trains becomes this process and takes its orders from standard input: see
+train_protocol.py.
 
 Plain Python: it finds the interpreter or program of each peer itself (scripts/bench_setup.sh puts
 them in place). A peer that has several configurations is run in each, and the fastest is printed.
@@ -21,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PROGRAMS = Path(os.environ.get("HEADWAY_PEERS_BUILD", ROOT / "build" / "peers"))
 IMAGES = ("t1", "t2", "t3")
+MODELS = ("dense", "conv", "vgg16")
 
 
 def venv_of(script):
@@ -69,6 +74,11 @@ PEERS = {
     "grain": Peer("grain_threads.py", bench_python,
                   "import grain, cv2; from importlib.metadata import version; print(version('grain'))",
                   variants=("threads", "processes")),
+    "train-keras": Peer("train_keras.py", tensorflow_python,
+                        "from importlib.metadata import version; print(version('keras'))",
+                        MODELS),
+    "train-pytorch": Peer("train_pytorch.py", debian_python,
+                          "import torch as m; print(m.__version__)", MODELS),
 }
 
 
@@ -77,6 +87,27 @@ def environment(threads):
     env.update(OMP_NUM_THREADS=str(threads), TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="",
                TF_ENABLE_ONEDNN_OPTS="1", PYTHONWARNINGS="ignore")
     return env
+
+
+def training_environment(name, threads):
+    """Each with what makes it fastest."""
+    env = {**environment(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+    if name == "train-pytorch":
+        # Large tensors come and go with every step: from mmap, each costs its page faults again.
+        env.update(MALLOC_MMAP_THRESHOLD_=str(1 << 32), MALLOC_TRIM_THRESHOLD_=str(1 << 32))
+        # Debian's default OpenBLAS has threads of its own, which fight with PyTorch's for the CPUs.
+        openmp = [str(path) for path in Path("/usr/lib").glob("*/openblas-openmp")]
+        env["LD_LIBRARY_PATH"] = ":".join(openmp + [env.get("LD_LIBRARY_PATH", "")]).strip(":")
+    return env
+
+
+def become(name, arguments):
+    command = [*PEERS[name].command(), "--model", arguments.model,
+               "--threads", str(arguments.threads)]
+    if arguments.batch:
+        command += ["--batch", str(arguments.batch)]
+    bind(arguments.threads)
+    os.execve(command[0], command, training_environment(name, arguments.threads))
 
 
 def last_line(text):
@@ -152,6 +183,8 @@ def main():
     parser.add_argument("--list", action="store_true", help="which peers are installed, as JSON")
     parser.add_argument("--peer", choices=PEERS)
     parser.add_argument("--task", choices=[*IMAGES, "scalars"])
+    parser.add_argument("--model", choices=MODELS, help="for a peer that trains")
+    parser.add_argument("--batch", type=int, help="instead of the model's own")
     parser.add_argument("--images", help="a folder of JPEGs (t1, t2) or PNGs (t3)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=5)
@@ -159,8 +192,12 @@ def main():
     if arguments.list:
         print(json.dumps(list_peers()))
         return 0
-    if not arguments.peer or not arguments.task:
-        parser.error("--peer and --task, or --list")
+    if not arguments.peer or not (arguments.task or arguments.model):
+        parser.error("--peer and --task, --peer and --model, or --list")
+    if arguments.model:
+        if arguments.model not in PEERS[arguments.peer].tasks:
+            parser.error(f"{arguments.peer} does not train")
+        become(arguments.peer, arguments)
     if arguments.task != "scalars" and not arguments.images:
         parser.error(f"--task {arguments.task} needs --images")
     try:
