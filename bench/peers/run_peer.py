@@ -59,6 +59,8 @@ class Peer:
         return [self.python(), str(HERE / self.script)]
 
 
+KERAS_VERSION = "from importlib.metadata import version; print(version('keras'))"
+
 PEERS = {
     "tf.data": Peer("tf_data.py", tensorflow_python,
                     "import tensorflow as m; print(m.__version__)",
@@ -74,9 +76,8 @@ PEERS = {
     "grain": Peer("grain_threads.py", bench_python,
                   "import grain, cv2; from importlib.metadata import version; print(version('grain'))",
                   variants=("threads", "processes")),
-    "train-keras": Peer("train_keras.py", tensorflow_python,
-                        "from importlib.metadata import version; print(version('keras'))",
-                        MODELS),
+    "train-keras": Peer("train_keras.py", tensorflow_python, KERAS_VERSION, MODELS),
+    "train-keras-tuned": Peer("train_keras.py", tensorflow_python, KERAS_VERSION, MODELS, ("tuned",)),
     "train-pytorch": Peer("train_pytorch.py", debian_python,
                           "import torch as m; print(m.__version__)", MODELS),
 }
@@ -91,7 +92,8 @@ def environment(threads):
 
 def training_environment(name, threads):
     """Each with what makes it fastest."""
-    env = {**environment(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+    env = {**environment(threads), "OPENBLAS_NUM_THREADS": str(threads),
+           "PEER_VARIANT": PEERS[name].variants[0]}
     if name == "train-pytorch":
         # Large tensors come and go with every step: from mmap, each costs its page faults again.
         env.update(MALLOC_MMAP_THRESHOLD_=str(1 << 32), MALLOC_TRIM_THRESHOLD_=str(1 << 32))
