@@ -85,6 +85,8 @@ class Parser {
       return Json::parse(header_.bytes.begin() + kLengthBytes, header_.bytes.end(), note);
     } catch (const Json::parse_error& e) {
       fail(kLengthBytes + std::max<size_t>(e.byte, 1) - 1, "the header is no JSON");
+    } catch (const Json::exception&) {  // such as 1e999
+      fail(kLengthBytes, "the header holds a number that no double can hold");
     }
   }
 

@@ -168,6 +168,7 @@ TEST_F(SafetensorsFile, HeadersThatLieAreRefusedWithTheReason) {
       "twice");
   has(reason(R"({"x":3})"), "no dtype");
   has(reason("[]"), "no JSON object");
+  has(reason(R"({"x":1e999})"), "number that no double can hold");
   has(reason(R"({"__metadata__":{"a":1}})"), "metadata 'a' is no string");
   has(reason(R"({"__metadata__":[]})"), "no JSON object");
 }
