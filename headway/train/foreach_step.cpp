@@ -69,12 +69,6 @@ void step_rmsprop(Columns& c, const StepFactors& f) {
   at::_foreach_add_(c.w, c.second, -1);
 }
 
-// In float32 at least: the squares of half floats overflow.
-at::Tensor norm_of(const at::Tensor& x) {
-  const bool half = x.scalar_type() == at::kHalf || x.scalar_type() == at::kBFloat16;
-  return at::norm(half ? x.to(at::kFloat) : x);
-}
-
 }  // namespace
 
 at::Tensor clip_foreach(std::vector<StepTensors>& weights, const Clipping& clip) {
@@ -82,15 +76,15 @@ at::Tensor clip_foreach(std::vector<StepTensors>& weights, const Clipping& clip)
     for (StepTensors& t : weights) t.gradient = t.gradient.clamp(-clip.by_value, clip.by_value);
   if (clip.by_norm > 0)
     for (StepTensors& t : weights)
-      t.gradient = t.gradient * (clip.by_norm / norm_of(t.gradient).clamp_min(clip.by_norm));
+      t.gradient = t.gradient * (clip.by_norm / at::norm(t.gradient).clamp_min(clip.by_norm));
   if (clip.by_global_norm <= 0 || weights.empty()) return {};
   Tensors norms;
-  for (const StepTensors& t : weights) norms.push_back(norm_of(t.gradient));
+  for (const StepTensors& t : weights) norms.push_back(at::norm(t.gradient));
   const at::Tensor norm = at::norm(at::stack(norms));
   // An infinite norm makes everything NaN, as in Keras, instead of standing still unnoticed.
   const at::Tensor scale =
       clip.by_global_norm / norm.clamp_min(clip.by_global_norm) + (norm - norm);
-  for (StepTensors& t : weights) t.gradient = (t.gradient * scale).to(t.weight.scalar_type());
+  for (StepTensors& t : weights) t.gradient = t.gradient * scale;
   return norm;
 }
 

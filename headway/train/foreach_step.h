@@ -3,8 +3,8 @@
 #include "headway/train/fused_step.h"
 #include "headway/train/optimizer.h"
 
-// Inside train/: the same step by libtorch's foreach kernels, for GPUs and half floats. Nothing
-// waits for the device.
+// Inside train/: the same step by libtorch's foreach kernels, for GPUs and weights that are not
+// dense. Nothing waits for the device.
 namespace headway {
 
 // Clips by norm and by value. Gives the global norm (one float on the device) when it was needed,

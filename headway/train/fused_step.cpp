@@ -36,9 +36,13 @@ double block_squares(const at::Tensor& tensor, int64_t begin) {
 }  // namespace
 
 bool can_fuse(const at::Tensor& weight) {
-  const bool known = weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kDouble;
-  return known && weight.device().is_cpu() && weight.layout() == at::kStrided &&
-         weight.is_non_overlapping_and_dense();
+  const at::ScalarType type = computed_in(weight.scalar_type());
+  return (type == at::kFloat || type == at::kDouble) && weight.device().is_cpu() &&
+         weight.layout() == at::kStrided && weight.is_non_overlapping_and_dense();
+}
+
+at::ScalarType computed_in(at::ScalarType type) {
+  return type == at::kHalf || type == at::kBFloat16 ? at::kFloat : type;
 }
 
 void step_fused(const std::vector<StepTensors>& weights, const StepFactors& factors) {

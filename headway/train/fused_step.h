@@ -15,7 +15,10 @@ struct StepTensors {
   double gradient_scale = 1;
 };
 
-// Can step_fused() work on this weight?
+// Half floats are stepped in float32, and so are their slots: squares of gradients do not fit.
+at::ScalarType computed_in(at::ScalarType type);
+
+// Can step_fused() work on this weight, once it is of the type it is computed in?
 bool can_fuse(const at::Tensor& weight);
 
 // All tensors of a StepTensors have the same strides. One pass over all of them, shared among

@@ -63,7 +63,8 @@ OptimizerState::OptimizerState(const Optimizer& optimizer, std::vector<at::Tenso
   const auto names = slot_names(optimizer_);
   for (at::Tensor& parameter : parameters) {
     const auto slot = [&](size_t i) {
-      return *names[i] ? at::zeros_like(parameter.detach()) : at::Tensor();
+      if (!*names[i]) return at::Tensor();
+      return at::zeros_like(parameter.detach(), computed_in(parameter.scalar_type()));
     };
     fused_ = fused_ && can_fuse(parameter);
     states_.push_back({.weight = parameter,
@@ -77,12 +78,26 @@ OptimizerState::OptimizerState(const Optimizer& optimizer, std::vector<at::Tenso
 std::vector<StepTensors> OptimizerState::gather() const {
   std::vector<StepTensors> active;
   for (const StepTensors& state : states_) {
-    if (!state.weight.grad().defined()) continue;
-    active.push_back(state);
-    active.back().gradient = fused_ ? laid_out_as(state.weight, state.weight.grad())
-                                    : state.weight.grad().to(state.weight.scalar_type());
+    const at::Tensor& gradient = state.weight.grad();
+    if (!gradient.defined()) continue;
+    StepTensors w = state;
+    w.weight = state.weight.to(computed_in(state.weight.scalar_type()));
+    w.gradient = fused_ ? laid_out_as(w.weight, gradient) : gradient.to(w.weight.scalar_type());
+    active.push_back(std::move(w));
   }
   return active;
+}
+
+// What the step was computed on becomes the weight again, where it was another.
+void OptimizerState::put_back(const std::vector<StepTensors>& active) {
+  auto done = active.begin();
+  for (StepTensors& state : states_) {
+    if (!state.weight.grad().defined()) continue;
+    const at::Tensor& stepped = (done++)->weight;
+    if (!stepped.is_same(state.weight)) state.weight.copy_(stepped);
+    // So that autograd notices when an older graph still needs the weights of before.
+    else if (fused_) state.weight.unsafeGetTensorImpl()->bump_version();
+  }
 }
 
 StepFactors OptimizerState::factors(double learning_rate) const {
@@ -130,12 +145,11 @@ void OptimizerState::step(double learning_rate) {
   if (fused_) {
     clip_fused(active);
     step_fused(active, f);
-    // So that autograd notices when an older graph still needs the weights of before.
-    for (const StepTensors& w : active) w.weight.unsafeGetTensorImpl()->bump_version();
   } else {
     last_global_norm_ = clip_foreach(active, optimizer_.clip);
     if (!active.empty()) step_foreach(active, f);
   }
+  put_back(active);
   ++iterations_;
 }
 

@@ -15,7 +15,8 @@ namespace headway {
 
 // Moves the parameters by their gradients (Tensor::grad()). A parameter without a gradient stays,
 // decay included. On the CPU each parameter is read and written once per step, by one fused loop
-// over as many threads as libtorch has; elsewhere libtorch's foreach kernels do it.
+// over as many threads as libtorch has; elsewhere libtorch's foreach kernels do it. Half floats are
+// stepped in float32.
 class OptimizerState {
  public:
   OptimizerState(const Optimizer& optimizer, std::vector<at::Tensor> parameters);
@@ -35,12 +36,13 @@ class OptimizerState {
   double last_global_norm() const;
 
   // "<parameter index>.<Keras' name of the slot>" -> tensor, made at construction, in the
-  // parameter's memory format; for checkpoints, which copy into them.
+  // parameter's memory format, float32 for half floats; for checkpoints, which copy into them.
   std::vector<std::pair<std::string, at::Tensor>> slots() const;
   void restore(int64_t iterations, double scale) { iterations_ = iterations, scale_ = scale; }
 
  private:
   std::vector<StepTensors> gather() const;  // the parameters that have a gradient
+  void put_back(const std::vector<StepTensors>& active);
   StepFactors factors(double learning_rate) const;
   void clip_fused(std::vector<StepTensors>& weights);
 
