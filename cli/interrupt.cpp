@@ -19,8 +19,10 @@ void catch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+bool interrupted() { return pending_signal != 0; }
+
 void check_interrupt() {
-  if (pending_signal != 0) throw Interrupted(pending_signal);
+  if (interrupted()) throw Interrupted(pending_signal);
 }
 
 }  // namespace headway::cli

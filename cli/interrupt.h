@@ -19,6 +19,8 @@ class Interrupted : public std::exception {
 // From now on the first Ctrl-C is noted; a second one ends the program at once.
 void catch_interrupts();
 
+// Has one come?
+bool interrupted();
 // Throws Interrupted if one came. Call between elements, from the main thread.
 void check_interrupt();
 

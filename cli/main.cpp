@@ -1,25 +1,12 @@
 // headway: the command line. Each verb is a file of its own; see verbs.h.
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <filesystem>
-
-#include "cli/interrupt.h"
+#include "cli/complain.h"
 #include "cli/verbs.h"
 #include "headway/core/error.h"
 
 namespace headway::cli {
 namespace {
-
-constexpr int kFailed = 1;
-constexpr int kUsage = 2;
-
-int complain(int status, const std::string& problem, const std::string& hint) {
-  std::fflush(stdout);
-  fmt::print(stderr, "headway: {}\n", problem);
-  if (!hint.empty()) fmt::print(stderr, "  ---> {}\n", hint);
-  return status;
-}
 
 // "headway bench feed": the words understood so far.
 std::string words(const CLI::App& app) {
@@ -28,7 +15,7 @@ std::string words(const CLI::App& app) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Headway feeds training: fast, loud about trouble, never silently stuck.",
+  CLI::App app("Headway feeds and trains: fast, loud about trouble, never silently stuck.",
                "headway");
   app.footer(
       "`headway VERB --help` shows a verb's options and an example.\n"
@@ -39,6 +26,8 @@ int run(int argc, char** argv) {
   add_inspect(app, task);
   add_convert(app, task);
   add_bench(app, task);
+  add_train(app);
+  if (argc > 1 && std::string_view(argv[1]) == "train") return run_train(argc - 1, argv + 1);
   if (argc == 1) {
     fmt::print("{}", app.help());
     return 0;
@@ -57,22 +46,6 @@ int run(int argc, char** argv) {
 }  // namespace headway::cli
 
 int main(int argc, char** argv) {
-  using namespace headway;
-  cli::catch_interrupts();
-  try {
-    return cli::run(argc, argv);
-  } catch (const cli::Interrupted& e) {
-    fmt::print(stderr, "headway: interrupted\n");
-    return e.exit_status();
-  } catch (const SampleError& e) {
-    return cli::complain(cli::kFailed, e.problem(),
-                         e.hint().empty() ? "replace it, or take it out of the dataset" : e.hint());
-  } catch (const Error& e) {
-    return cli::complain(cli::kFailed, e.problem(), e.hint());
-  } catch (const std::filesystem::filesystem_error& e) {
-    return cli::complain(cli::kFailed, e.path1().string() + ": " + e.code().message(),
-                         "check that the folder exists and that this user may write there");
-  } catch (const std::exception& e) {
-    return cli::complain(cli::kFailed, e.what(), "");
-  }
+  using namespace headway::cli;
+  return guarded([&] { return run(argc, argv); });
 }

@@ -1,3 +1,5 @@
+#include "cli/make_data.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -22,24 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using Settings = MakeData;
+
 constexpr const char* kMark = ".headway-make-data.json";  // says that we made this folder, and how
 constexpr int64_t kImagesPerShard = 1000;
-
-struct Settings {
-  std::string out;
-  int64_t count = 1000;
-  int64_t classes = static_cast<int64_t>(kFigures.size());
-  Drawing drawing;
-  std::string format = "jpeg";
-  int quality = 90;
-  int threads = 0;  // 0: chosen
-  bool force = false;
-  bool json = false;
-
-  size_t figure(int64_t i) const { return static_cast<size_t>(i % classes); }
-  bool png() const { return format == "png"; }
-  bool records() const { return format == "tfrecord"; }
-};
 
 nlohmann::json mark_of(const Settings& s) {
   return {{"count", s.count},           {"classes", s.classes},    {"width", s.drawing.width},
@@ -167,7 +155,9 @@ int64_t write_shards(const Settings& s, const Dataset& records, Progress& progre
   return bytes;
 }
 
-void make_data(const Settings& s) {
+}  // namespace
+
+Made make_data(const MakeData& s) {
   prepare_folder(s);
   Options options;
   if (s.threads > 0) options.threads = s.threads;
@@ -180,19 +170,25 @@ void make_data(const Settings& s) {
   const int64_t bytes =
       s.records() ? write_shards(s, images, progress) : write_images(images, progress);
   progress.finish();
+  return {bytes, progress.seconds(), progress.per_second()};
+}
+
+namespace {
+
+void run(const MakeData& s) {
+  const Made made = make_data(s);
   if (s.json) {
     nlohmann::json out = mark_of(s);
     out.update({{"out", s.out},
-                {"bytes", bytes},
-                {"seconds", progress.seconds()},
-                {"images_per_s", progress.per_second()}});
+                {"bytes", made.bytes},
+                {"seconds", made.seconds},
+                {"images_per_s", made.per_second}});
     return print_json(out);
   }
-  fmt::print("drew {} of {}x{} in {} ({}, {} each) in {}, {:.0f} images/s\n",
-             counted(s.count, "image"), s.drawing.width, s.drawing.height,
-             counted(s.classes, "class"), size_text(double(bytes)),
-             size_text(double(bytes) / double(s.count)), time_text(progress.seconds()),
-             progress.per_second());
+  fmt::print(
+      "drew {} of {}x{} in {} ({}, {} each) in {}, {:.0f} images/s\n", counted(s.count, "image"),
+      s.drawing.width, s.drawing.height, counted(s.classes, "class"), size_text(double(made.bytes)),
+      size_text(double(made.bytes) / double(s.count)), time_text(made.seconds), made.per_second);
   fmt::print("they are in {}{}\n", s.out, s.records() ? "" : ", one folder per class");
 }
 
@@ -205,7 +201,7 @@ void add_make_data(CLI::App& app, Task& task) {
       "Example:\n  headway make-data --out shapes --count 2000 --width 320 --height 240\n"
       "The same seed gives the same files, whatever the threads. Run again, it goes on where it "
       "stopped.");
-  auto s = std::make_shared<Settings>();
+  auto s = std::make_shared<MakeData>();
   verb->add_option("--out", s->out, "folder to write to")->required();
   verb->add_option("--count", s->count, "how many images")
       ->check(CLI::PositiveNumber)
@@ -233,7 +229,7 @@ void add_make_data(CLI::App& app, Task& task) {
       ->check(CLI::PositiveNumber);
   verb->add_flag("--force", s->force, "write into a folder that was not made here, or otherwise");
   verb->add_flag("--json", s->json, "one JSON object on standard output");
-  verb->callback([s, &task] { task = [s] { make_data(*s); }; });
+  verb->callback([s, &task] { task = [s] { run(*s); }; });
 }
 
 }  // namespace headway::cli

@@ -14,4 +14,8 @@ void add_inspect(CLI::App& app, Task& task);
 void add_convert(CLI::App& app, Task& task);
 void add_bench(CLI::App& app, Task& task);
 
+// `train` is a program of its own, headway-train, so that the other verbs start without libtorch.
+void add_train(CLI::App& app);         // the word alone, for the list of verbs
+int run_train(int argc, char** argv);  // becomes that program
+
 }  // namespace headway::cli

@@ -27,6 +27,8 @@ struct WeightSpec {
   bool trainable = true;
   Regularizer regularizer{};
   std::vector<double> values{};  // when given, what it begins with
+  // When given, the weight itself: a module's, which lives on there.
+  std::shared_ptr<at::Tensor> existing{};
 };
 
 // What the network is doing right now.

@@ -41,6 +41,22 @@ at::Tensor penalty(const NamedWeight& weight) {
   return sum.defined() ? sum + squares : squares;
 }
 
+at::Tensor drawn(const WeightSpec& spec, at::ScalarType dtype, c10::Device device,
+                 uint64_t stream) {
+  at::Tensor value = initialize(spec, dtype, stream).to(device);
+  if (value.dim() == 4) value = value.contiguous(at::MemoryFormat::ChannelsLast);
+  return value.set_requires_grad(spec.trainable);
+}
+
+// A module's own tensor: it stays the same object.
+at::Tensor moved(at::Tensor value, at::ScalarType dtype, c10::Device device) {
+  const at::ScalarType type = value.is_floating_point() ? dtype : value.scalar_type();
+  if (value.device() != device || value.scalar_type() != type) {
+    value.set_data(value.detach().to(device, type));
+  }
+  return value;
+}
+
 }  // namespace
 
 Network::Network(std::vector<LayerPlan> plan, at::ScalarType dtype, c10::Device device,
@@ -50,9 +66,9 @@ Network::Network(std::vector<LayerPlan> plan, at::ScalarType dtype, c10::Device 
   for (const LayerPlan& layer : plan_) {
     first_.push_back(weights_.size());
     for (const WeightSpec& spec : layer.weights) {
-      at::Tensor value = initialize(spec, dtype, mix(seed, weights_.size())).to(device);
-      if (value.dim() == 4) value = value.contiguous(at::MemoryFormat::ChannelsLast);
-      value.set_requires_grad(spec.trainable);
+      const at::Tensor value = spec.existing
+                                   ? moved(*spec.existing, dtype, device)
+                                   : drawn(spec, dtype, device, mix(seed, weights_.size()));
       weights_.push_back(
           {layer.layer.name() + "." + spec.name, value, spec.trainable, spec.regularizer});
       values_.push_back(value);

@@ -1,0 +1,40 @@
+#include "cli/complain.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/interrupt.h"
+#include "headway/core/error.h"
+
+namespace headway::cli {
+
+int complain(int status, const std::string& problem, const std::string& hint) {
+  std::fflush(stdout);
+  fmt::print(stderr, "headway: {}\n", problem);
+  if (!hint.empty()) fmt::print(stderr, "  ---> {}\n", hint);
+  return status;
+}
+
+int guarded(const std::function<int()>& body) {
+  catch_interrupts();
+  try {
+    return body();
+  } catch (const Interrupted& e) {
+    fmt::print(stderr, "headway: interrupted\n");
+    return e.exit_status();
+  } catch (const SampleError& e) {
+    return complain(kFailed, e.problem(),
+                    e.hint().empty() ? "replace it, or take it out of the dataset" : e.hint());
+  } catch (const Error& e) {
+    return complain(kFailed, e.problem(), e.hint());
+  } catch (const std::filesystem::filesystem_error& e) {
+    return complain(kFailed, e.path1().string() + ": " + e.code().message(),
+                    "check that the folder exists and that this user may write there");
+  } catch (const std::exception& e) {
+    return complain(kFailed, e.what(), "");
+  }
+}
+
+}  // namespace headway::cli

@@ -1,0 +1,140 @@
+#include "cli/train_settings.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "headway/core/error.h"
+
+namespace headway::cli {
+namespace {
+
+std::string text_of(const toml::node& value, const std::string& where) {
+  if (const auto text = value.value<std::string>(); value.is_string() && text) return *text;
+  if (value.is_boolean()) return *value.value<bool>() ? "true" : "false";
+  if (value.is_integer()) return fmt::format("{}", *value.value<int64_t>());
+  if (value.is_floating_point()) return fmt::format("{}", *value.value<double>());
+  throw Error(where + ": not a text, a number or true/false", "one value per key");
+}
+
+// "epoch" -> "epochs": what was probably meant.
+std::string nearest(CLI::App& app, const std::string& key) {
+  std::string names;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_single_name();
+    if (name.starts_with(key.substr(0, 3))) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names.empty() ? "headway train --help lists them" : "did you mean: " + names;
+}
+
+}  // namespace
+
+void add_train_options(CLI::App& app, TrainSettings& s) {
+  app.footer(
+      "Examples:\n"
+      "  headway train                                     draws its own images and learns them\n"
+      "  headway train --data photos --model resnet18 --epochs 20 --augment --schedule cosine\n"
+      "  headway train run.toml --resume                   goes on where it was killed\n"
+      "A TOML file holds the same words:  data = \"photos\"\\n  model = \"resnet18\"\n"
+      "Exit status: 0 done, 1 failed, 2 not understood, 130 interrupted (a checkpoint is kept).");
+  app.add_option("config", s.config, "TOML file; the command line goes before it")
+      ->check(CLI::ExistingFile);
+  const auto positive = CLI::PositiveNumber;
+  const auto not_negative = CLI::NonNegativeNumber;
+
+  auto* data = app.add_option_group("Data");
+  data->add_option("--data", s.data, "image folder (a folder per class) or TFRecord files");
+  data->add_option("--validation", s.validation, "the same, to validate on");
+  data->add_option("--validation-split", s.validation_split,
+                   "without --validation: this share of --data is kept apart")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+  data->add_option("--size", s.size, "side of the images (default: the model's)")->check(positive);
+  data->add_option("--classes", s.classes, "of TFRecord files (default: counted)")->check(positive);
+  data->add_flag("--augment", s.augment, "random crops and flips");
+  data->add_option("--work", s.work, "folder for drawn images and checkpoints")
+      ->capture_default_str();
+
+  auto* learning = app.add_option_group("Learning");
+  learning->add_option("--model", s.model, "what to train")
+      ->check(CLI::IsMember({"small", "resnet18", "resnet50", "vgg16"}))
+      ->capture_default_str();
+  learning->add_option("--epochs", s.epochs, "times through the data")
+      ->check(positive)
+      ->capture_default_str();
+  learning->add_option("--batch", s.batch, "images per step")
+      ->check(positive)
+      ->capture_default_str();
+  learning->add_option("--steps-per-epoch", s.steps_per_epoch, "shorter epochs than the data's")
+      ->check(positive);
+  learning->add_option("--optimizer", s.optimizer, "what moves the weights")
+      ->check(CLI::IsMember({"sgd", "adam", "adamw", "rmsprop"}))
+      ->capture_default_str();
+  learning->add_option("--learning-rate", s.learning_rate, "default: the optimizer's")
+      ->check(positive);
+  learning->add_option("--momentum", s.momentum, "of sgd")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  learning->add_option("--weight-decay", s.weight_decay, "decoupled")->check(not_negative);
+  learning->add_option("--schedule", s.schedule, "of the learning rate over the whole training")
+      ->check(CLI::IsMember({"constant", "cosine"}))
+      ->capture_default_str();
+  learning->add_option("--warmup", s.warmup, "steps until the full learning rate")
+      ->check(not_negative);
+  learning->add_option("--label-smoothing", s.label_smoothing, "0.1 is customary")
+      ->check(CLI::Range(0.0, 0.9));
+  learning->add_option("--clip-norm", s.clip_norm, "gradients, all together")->check(positive);
+  learning->add_option("--accumulate", s.accumulate, "batches per step")->check(positive);
+  learning->add_option("--patience", s.patience, "epochs without progress before it stops early")
+      ->check(positive);
+
+  auto* machine = app.add_option_group("Machine");
+  machine->add_option("--device", s.device, "cpu, cuda, cuda:<number> or auto")
+      ->capture_default_str();
+  machine->add_option("--precision", s.precision, "of products")
+      ->check(CLI::IsMember({"float32", "bfloat16"}))
+      ->capture_default_str();
+  machine->add_option("--intra-op", s.intra_op, "threads inside an operation (default: chosen)")
+      ->check(positive);
+  machine->add_option("--input-threads", s.input_threads, "workers that feed (default: chosen)")
+      ->check(positive);
+  machine->add_option("--seed", s.seed, "of weights, order and augmentation")
+      ->capture_default_str();
+
+  auto* keeping = app.add_option_group("Keeping");
+  keeping->add_option("--checkpoint", s.checkpoint, "folder (default: checkpoints in --work)");
+  keeping->add_option("--every-steps", s.every_steps, "checkpoints within an epoch")
+      ->check(positive);
+  keeping->add_option("--keep", s.keep, "how many checkpoints stay")
+      ->check(positive)
+      ->capture_default_str();
+  keeping->add_flag("--resume", s.resume, "go on from the newest checkpoint");
+  keeping->add_option("--save", s.save, "write the weights here at the end (safetensors)");
+  keeping->add_option("--csv", s.csv, "one line per epoch");
+  keeping->add_flag("--summary", s.summary, "print the layers and the memory they take");
+  keeping->add_flag("--json", s.json, "one JSON object on standard output at the end");
+}
+
+void read_train_config(CLI::App& app, const std::string& path) {
+  toml::table table;
+  try {
+    table = toml::parse_file(path);
+  } catch (const toml::parse_error& e) {
+    throw Error(fmt::format("{}:{}: {}", path, e.source().begin.line, e.description()),
+                "see https://toml.io for the format");
+  }
+  for (const auto& [key, value] : table) {
+    const std::string name(key.str());
+    const std::string where = fmt::format("{}:{}: {}", path, value.source().begin.line, name);
+    CLI::Option* option = name == "config" ? nullptr : app.get_option_no_throw("--" + name);
+    if (!option) throw Error(where + " is no option of headway train", nearest(app, name));
+    if (option->count() > 0) continue;  // the command line goes first
+    try {
+      option->add_result(text_of(value, where));
+      option->run_callback();
+    } catch (const CLI::ParseError& e) {
+      throw Error(fmt::format("{}: {}", where, e.what()), "headway train --help");
+    }
+  }
+}
+
+}  // namespace headway::cli

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+namespace headway::cli {
+
+// What `headway train` is told, on the command line or in a TOML file. The keys of the file are
+// the names of the options without their dashes: `batch = 64`.
+struct TrainSettings {
+  std::string config;  // the TOML file
+  std::string data;    // empty: draws its own
+  std::string validation;
+  double validation_split = 0.2;
+  std::string work = "headway-run";  // own images and checkpoints go here
+
+  std::string model = "small";
+  int64_t size = 0;  // of the images; 0: the model's
+  int64_t classes = 0;
+  bool augment = false;
+
+  int64_t epochs = 5;
+  int64_t batch = 32;
+  int64_t steps_per_epoch = 0;
+  std::string optimizer = "adam";
+  double learning_rate = 0;  // 0: the optimizer's
+  double momentum = 0.9;
+  double weight_decay = 0;
+  std::string schedule = "constant";
+  int64_t warmup = 0;
+  double label_smoothing = 0;
+  double clip_norm = 0;
+  int64_t accumulate = 1;
+  int64_t patience = 0;  // early stopping; 0: none
+
+  std::string device = "auto";
+  std::string precision = "float32";
+  int64_t intra_op = 0, input_threads = 0;
+  uint64_t seed = 0;
+
+  std::string checkpoint;  // folder; empty: <work>/checkpoints
+  int64_t every_steps = 0;
+  int64_t keep = 3;
+  bool resume = false;
+  std::string save;  // weights, at the end
+  std::string csv;
+  bool summary = false;
+  bool json = false;
+};
+
+// Adds the options to `app`, with groups and an example.
+void add_train_options(CLI::App& app, TrainSettings& settings);
+
+// Puts what the TOML file says where the command line was silent. Errors name file and line.
+void read_train_config(CLI::App& app, const std::string& path);
+
+}  // namespace headway::cli

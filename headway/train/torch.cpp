@@ -1,0 +1,154 @@
+#include "headway/train/torch.h"
+
+#include <fmt/format.h>
+
+#include "headway/core/error.h"
+#include "headway/train/layers/axes.h"
+#include "headway/train/layers/shapes.h"
+#include "headway/train/model_impl.h"
+#include "headway/train/threads.h"
+#include "headway/train/training_loop.h"
+
+namespace headway {
+namespace {
+
+class ModuleNode : public LayerNode {
+ public:
+  ModuleNode(std::shared_ptr<torch::nn::Module> module,
+             std::function<torch::Tensor(const torch::Tensor&)> forward, Shape output)
+      : module_(std::move(module)), forward_(std::move(forward)), output_(output) {}
+
+  std::string kind() const override { return "Module"; }
+
+  // One sample of zeros tells what comes out.
+  Shape output_shape(const Shape& input) const override {
+    if (output_.rank() > 0) return output_;
+    for (const int64_t size : input) {
+      if (size == kAny) throw Error("a module's input has a size that may vary", "give .output");
+    }
+    const torch::NoGradGuard guard;
+    const bool was_training = module_->is_training();
+    module_->eval();
+    const Shape batch = input.with_outer(1);
+    const auto parameters = module_->parameters();
+    const auto options = parameters.empty() ? torch::TensorOptions() : parameters[0].options();
+    const auto zeros =
+        torch::zeros(at::IntArrayRef(batch.begin(), batch.rank()), options.requires_grad(false));
+    const torch::Tensor out = channels_last(forward_(channels_first(zeros)));
+    module_->train(was_training);
+    return Shape(std::span(out.sizes().data(), out.sizes().size()).subspan(1));
+  }
+
+  std::vector<WeightSpec> weights(const Shape&) const override {
+    std::vector<WeightSpec> all;
+    const auto add = [&](const std::string& name, const torch::Tensor& value, bool trainable) {
+      all.push_back({.name = name,
+                     .shape = Shape(std::span(value.sizes().data(), value.sizes().size())),
+                     .trainable = trainable,
+                     .existing = std::make_shared<at::Tensor>(value)});
+    };
+    for (const auto& p : module_->named_parameters()) add(p.key(), p.value(), p->requires_grad());
+    for (const auto& b : module_->named_buffers()) add(b.key(), b.value(), false);
+    return all;
+  }
+
+  at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor>,
+                     const Mode& mode) const override {
+    if (module_->is_training() != mode.training) module_->train(mode.training);
+    return forward_(x);
+  }
+
+ private:
+  std::shared_ptr<torch::nn::Module> module_;
+  std::function<torch::Tensor(const torch::Tensor&)> forward_;
+  Shape output_;
+};
+
+std::vector<NamedWeight> weights_of(const LoopOptions& options) {
+  std::vector<NamedWeight> weights;
+  if (options.model) {
+    const auto& all = options.model->impl().built_network().weights();
+    weights.insert(weights.end(), all.begin(), all.end());
+  }
+  if (options.module) {
+    for (const auto& p : options.module->named_parameters()) {
+      weights.push_back({p.key(), p.value(), p->requires_grad()});
+    }
+    for (const auto& b : options.module->named_buffers()) {
+      weights.push_back({b.key(), b.value(), false});
+    }
+  }
+  for (const auto& [name, value] : options.parameters) {
+    weights.push_back({name, value, value.requires_grad()});
+  }
+  if (weights.empty()) {
+    throw Error("loop: nothing to train", "give .model, .module or .parameters");
+  }
+  return weights;
+}
+
+std::string describe(const std::vector<NamedWeight>& weights, const Optimizer& optimizer) {
+  std::string text = "loop over";
+  for (const NamedWeight& w : weights) {
+    text += fmt::format(" {} {}", w.name,
+                        Shape(std::span(w.value.sizes().data(), w.value.sizes().size())).str());
+  }
+  return text + "; " + optimizer.describe();
+}
+
+}  // namespace
+
+Layer internal::module_layer(std::shared_ptr<torch::nn::Module> module,
+                             std::function<torch::Tensor(const torch::Tensor&)> forward,
+                             ModuleOptions options) {
+  return Layer(std::make_shared<ModuleNode>(std::move(module), std::move(forward), options.output),
+               options.name);
+}
+
+torch::Tensor call(Model& model, const torch::Tensor& batch, bool training) {
+  Model::Impl& m = model.impl();
+  if (!m.network) m.build(Shape(std::span(batch.sizes().data(), batch.sizes().size()).subspan(1)));
+  return m.network->forward(upload(batch, m.device), training);
+}
+
+std::vector<torch::Tensor> trainable_variables(Model& model) {
+  return model.impl().built_network().trainable();
+}
+
+torch::Device torch_device(Model& model) { return model.impl().device; }
+
+History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
+             LoopOptions options) {
+  if (options.fit.validation) {
+    throw Error("loop: a validation dataset, but only you know how to use it",
+                "evaluate it in .validate");
+  }
+  LoopSpec spec;
+  spec.optimizer = options.optimizer;
+  spec.validate = options.validate;
+  spec.threads_chosen = options.fit.threads.intra_op == 0;
+  std::vector<NamedWeight> weights;
+  spec.build = [&](const Batch& batch) {
+    if (options.model) options.model->impl().build_for(batch, options.fit.fields);
+    return weights = weights_of(options);
+  };
+  spec.description = [&] { return describe(weights, options.optimizer); };
+  spec.loss = [&](Batch& batch, StepCounters& counters) {
+    const torch::Tensor value = loss(batch);
+    counters.mark(StepPhase::kForward);
+    return value;
+  };
+  if (options.model) {
+    spec.device = options.model->impl().device;
+  } else if (options.module && !options.module->parameters().empty()) {
+    spec.device = options.module->parameters()[0].device();
+  } else if (!options.parameters.empty()) {
+    spec.device = options.parameters[0].second.device();
+  }
+  options.fit.threads = apply_threads(options.fit.threads, !spec.device.is_cpu());
+  torch::manual_seed(options.fit.seed);
+  TrainingView view(options.fit.show);
+  return TrainingLoop(std::move(spec), options.fit, view).run(dataset);
+}
+
+}  // namespace headway
