@@ -1,7 +1,9 @@
 #include "headway/train/threads.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +19,18 @@ F* blas_function(const char* name) {
   return reinterpret_cast<F*>(dlsym(RTLD_DEFAULT, name));
 }
 
+// A step frees and takes the same large buffers again and again. Given back to the kernel each
+// time they would be cleared and mapped anew: 15% of a convolutional step.
+void keep_freed_memory() {
+  constexpr int kLargest = 1 << 30;
+  mallopt(M_MMAP_THRESHOLD, kLargest);
+  mallopt(M_TRIM_THRESHOLD, kLargest);
+}
+
+// Numbers too small to matter cost a hundred times as much as others. TensorFlow flushes them too.
+// OpenMP's threads take this over from the one that starts them.
+void flush_denormals() { at::globalContext().setFlushDenormal(true); }
+
 }  // namespace
 
 ThreadCounts apply_threads(ThreadCounts wanted, bool on_gpu) {
@@ -24,6 +38,8 @@ ThreadCounts apply_threads(ThreadCounts wanted, bool on_gpu) {
   ThreadCounts chosen = wanted;
   if (chosen.intra_op == 0) chosen.intra_op = on_gpu ? 1 : cores;
   if (chosen.inter_op == 0) chosen.inter_op = 1;  // one training thread: nothing runs side by side
+  if (!on_gpu) keep_freed_memory();
+  flush_denormals();
   at::set_num_threads(chosen.intra_op);
   static bool inter_op_set = false;  // libtorch takes it once, before its first use
   if (!inter_op_set) {
