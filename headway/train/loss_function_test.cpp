@@ -76,6 +76,18 @@ TEST(ComputeLoss, AnActivationThatTheLossDoesNotReplaceIsApplied) {
                    value(MeanSquaredError(), target, x.softmax(-1)));
 }
 
+TEST(ComputeLoss, TheGpuAgrees) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  const at::Tensor x = at::randn({6, 5}, at::kDouble), labels = at::arange(6).remainder(5);
+  for (const Loss& loss : {SparseCategoricalCrossentropy({.label_smoothing = 0.1}),
+                           SparseCategoricalCrossentropy({.from_logits = true})})
+    EXPECT_NEAR(value(loss, labels, x, "softmax"), value(loss, labels.cuda(), x.cuda(), "softmax"),
+                1e-12);
+  for (const Loss& loss : {MeanSquaredError(), MeanAbsoluteError(), Huber(), BinaryCrossentropy()})
+    EXPECT_NEAR(value(loss, x.sigmoid(), x, "sigmoid"),
+                value(loss, x.sigmoid().cuda(), x.cuda(), "sigmoid"), 1e-12);
+}
+
 TEST(ComputeLoss, ANanStaysOne) {
   const at::Tensor broken = row({NAN, 0.5});
   EXPECT_TRUE(std::isnan(value(BinaryCrossentropy(), row({1, 0}), broken)));

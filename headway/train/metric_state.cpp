@@ -1,6 +1,7 @@
 #include "headway/train/metric_state.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include "headway/train/target.h"
 
@@ -62,7 +63,7 @@ at::Tensor MetricState::values(const at::Tensor& target, const at::Tensor& outpu
 
 void MetricState::update(const at::Tensor& target, const at::Tensor& output, Activation missing,
                          const at::Tensor& sample_weights) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const at::Tensor y = full_precision(output.dim() == 1 ? output.unsqueeze(-1) : output);
   const at::Tensor raw = values(target, y, missing).to(at::kDouble);
   if (!measured_.defined()) measured_ = at::zeros({2}, raw.options());

@@ -67,6 +67,15 @@ TEST(MetricState, EqualOutputsShareTheBetterPlace) {
   EXPECT_EQ(once(TopKAccuracy(2), loss, at::tensor({7}), output), 0);
 }
 
+TEST(MetricState, TheGpuAgrees) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  const at::Tensor x = at::randn({9, 5}), labels = at::arange(9).remainder(5);
+  for (const Metric& metric : {Accuracy(), TopKAccuracy(2)}) {
+    const Loss loss = SparseCategoricalCrossentropy();
+    EXPECT_EQ(once(metric, loss, labels, x), once(metric, loss, labels.cuda(), x.cuda()));
+  }
+}
+
 TEST(MetricState, IsNamed) {
   EXPECT_EQ(MetricState(TopKAccuracy(3), Loss()).name(), "top_3_accuracy");
   EXPECT_EQ(Accuracy().name(), "accuracy");

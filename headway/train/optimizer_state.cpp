@@ -1,6 +1,7 @@
 #include "headway/train/optimizer_state.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -139,7 +140,7 @@ void OptimizerState::clip_fused(std::vector<StepTensors>& weights) {
 }
 
 void OptimizerState::step(double learning_rate) {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const StepFactors f = factors(learning_rate < 0 ? this->learning_rate() : learning_rate);
   std::vector<StepTensors> active = gather();
   if (fused_) {

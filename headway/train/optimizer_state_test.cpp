@@ -30,7 +30,7 @@ std::vector<at::Tensor> trained(const Optimizer& optimizer, std::vector<at::Tens
   OptimizerState state(optimizer, weights);
   for (int step = 0; step < 5; ++step) {
     for (at::Tensor& w : weights)
-      w.mutable_grad() = at::randn(w.sizes(), at::kDouble).to(w.scalar_type());
+      w.mutable_grad() = at::randn(w.sizes(), at::kDouble).to(w.options());
     state.step();
   }
   return weights;
@@ -71,6 +71,18 @@ TEST(OptimizerState, TheFusedPassAndTheForeachKernelsAgree) {
     for (size_t i = 0; i < fused.size(); ++i)
       EXPECT_TRUE(at::allclose(fused[i], foreach[i], 1e-9, 1e-11))
           << optimizer.describe() << ", weight " << i;
+  }
+}
+
+TEST(OptimizerState, TheGpuAgrees) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  for (const Optimizer& optimizer : all()) {
+    auto weights = fresh(at::kDouble);
+    const auto here = trained(optimizer, fresh(at::kDouble));
+    for (at::Tensor& w : weights) w = w.cuda();
+    const auto there = trained(optimizer, weights);
+    for (size_t i = 0; i < here.size(); ++i)
+      EXPECT_TRUE(at::allclose(here[i], there[i].cpu(), 1e-9, 1e-11)) << optimizer.describe();
   }
 }
 
