@@ -44,6 +44,9 @@ at::Tensor penalty(const NamedWeight& weight) {
 at::Tensor drawn(const WeightSpec& spec, at::ScalarType dtype, c10::Device device,
                  uint64_t stream) {
   at::Tensor value = initialize(spec, dtype, stream).to(device);
+  // As the images lie. Forward and backward on two cores, medians, kernels (and images) row-major
+  // or channels-last: Conv2D(32, 3) on 32 x 64x64x3 13.1 and 12.9 ms; 3x3 of 64 channels on
+  // 8 x 56x56 36.7 and 36.4 ms, against 43.5 ms with images row-major too.
   if (value.dim() == 4) value = value.contiguous(at::MemoryFormat::ChannelsLast);
   return value.set_requires_grad(spec.trainable);
 }
