@@ -4,8 +4,8 @@
 //
 //   optimizer_bench [--threads 2] [--sizes 100000 10000000 138000000] [--json]
 //
-// Ways take turns in every round; the times are medians. More than 100% of memory: memcpy fetches the
-// lines it overwrites unless it copies much, a step has read them anyway.
+// Ways take turns in every round; the times are medians. More than 100% of memory: memcpy fetches
+// the lines it overwrites unless it copies much, a step has read them anyway.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
