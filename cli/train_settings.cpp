@@ -17,11 +17,13 @@ std::string text_of(const toml::node& value, const std::string& where) {
 }
 
 // "epoch" -> "epochs": what was probably meant.
-std::string nearest(CLI::App& app, const std::string& key) {
+std::string nearest(const CLI::App& app, const std::string& key) {
   std::string names;
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = option->get_single_name();
-    if (name.starts_with(key.substr(0, 3))) names += (names.empty() ? "" : ", ") + name;
+  for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
+    for (const CLI::Option* option : group->get_options()) {
+      const std::string name = option->get_single_name();
+      if (name.starts_with(key.substr(0, 3))) names += (names.empty() ? "" : ", ") + name;
+    }
   }
   return names.empty() ? "headway train --help lists them" : "did you mean: " + names;
 }

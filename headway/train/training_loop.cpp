@@ -85,7 +85,8 @@ void TrainingLoop::start_pipeline(const Dataset& dataset, std::optional<Pipeline
   if (options_.threads.input > 0) {
     source = source.with_options(Options{.threads = options_.threads.input});
   }
-  if (one_pipeline_ && options_.steps_per_epoch == kAuto) source = source.repeat(options_.epochs);
+  // Without an end, so that a resumed run may ask for more epochs: the steps are counted here.
+  if (one_pipeline_ && options_.steps_per_epoch == kAuto) source = source.repeat();
   const int64_t iteration = one_pipeline_ ? 0 : epoch_;
   pipeline_.emplace(source.start({.epoch = iteration, .state = std::move(state)}));
 }
@@ -117,16 +118,16 @@ History TrainingLoop::run(const Dataset& dataset) {
 // Up to the point where a step could be made.
 void TrainingLoop::begin(const Dataset& dataset) {
   if (options_.checkpoint.resume) find_checkpoint();
-  std::optional<PipelineState> position;
-  if (found_) position = restore_position();
+  if (found_) start_position_ = restore_position();
   view_.phase("first batch");
   counters_.restart();
-  start_pipeline(dataset, std::move(position));
-  first_batch_ = next_batch();
-  if (!first_batch_ && found_) {  // it ended with the dataset: only the shapes are needed
-    start_pipeline(dataset, std::nullopt);
-    first_batch_ = next_batch();
+  try {
+    start_pipeline(dataset, start_position_);
+  } catch (const Error& e) {
+    if (!found_) throw;
+    throw Error(found_->path + ": " + e.problem(), e.hint());
   }
+  first_batch_ = next_batch();
   if (!first_batch_) {
     throw Error("the dataset gave no batch at all",
                 "look at what its filters and its error policy leave");

@@ -91,7 +91,8 @@ class TrainingLoop : public Training {
   History history_;
 
   std::optional<Pipeline> pipeline_;
-  std::optional<Batch> first_batch_;              // read to build the model, not trained on yet
+  std::optional<Batch> first_batch_;              // read to build the model, not trained on yet ...
+  std::optional<PipelineState> start_position_;   // ... and where it comes from
   std::optional<CheckpointFolder::Found> found_;  // while resuming
   bool one_pipeline_ = false;                     // for all epochs: the next one is prefetched
   int64_t steps_ = -1;                            // per epoch; -1: until the dataset ends

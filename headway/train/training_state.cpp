@@ -69,6 +69,12 @@ void copy_into(at::Tensor to, const Safetensors& content, const std::string& nam
 }  // namespace
 
 nlohmann::json TrainingLoop::state_json() const {
+  json position;
+  if (first_batch_) {
+    if (start_position_) position = start_position_->text;
+  } else if (pipeline_) {
+    position = pipeline_->save().text;
+  }
   json metrics = json::array();
   if (spec_.metrics) {
     for (const MetricState& m : *spec_.metrics) {
@@ -95,7 +101,7 @@ nlohmann::json TrainingLoop::state_json() const {
       {"callbacks", callbacks},
       {"history", history},
       {"threads", {options_.threads.intra_op, options_.threads.inter_op, options_.threads.input}},
-      {"pipeline", pipeline_ ? json(pipeline_->save().text) : json()}};
+      {"pipeline", position}};
 }
 
 void TrainingLoop::write_checkpoint() {

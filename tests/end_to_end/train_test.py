@@ -1,0 +1,94 @@
+import json
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from verbs import HEADWAY, VerbTest
+
+SMALL = ("--size", 24, "--batch", 8, "--intra-op", 1, "--input-threads", 1)
+
+
+class Train(VerbTest):
+    def start(self, *arguments):
+        return subprocess.Popen([HEADWAY, "train", *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def weights(self, name):
+        return (self.folder / name).read_bytes()
+
+    def test_a_folder_of_images_is_learnt_and_the_time_accounted_for(self):
+        self.shapes("data", 120, "--classes", 3)
+        out = self.json("train", "--data", "data", "--epochs", 6, *SMALL)
+        self.assertEqual(len(out["epochs"]), 6)
+        self.assertLess(out["epochs"][-1]["loss"], out["epochs"][0]["loss"])
+        self.assertIn("val_accuracy", out["epochs"][-1])
+        self.assertEqual(out["steps"], 6 * 12)
+        self.assertLessEqual(sum(out["time_s"].values()), out["seconds"] * 1.01)
+
+    def test_records_are_learnt_too(self):
+        self.shapes("records", 60, "--format", "tfrecord", "--classes", 3)
+        out = self.json("train", "--data", "records", "--epochs", 1, *SMALL)
+        self.assertEqual(out["steps"], 6)
+
+    def test_a_toml_file_says_the_same_and_the_command_line_goes_first(self):
+        self.shapes("data", 40, "--classes", 2)
+        (self.folder / "run.toml").write_text('data = "data"\nepochs = 3\nbatch = 8\nsize = 24\nintra-op = 1\n')
+        self.assertEqual(len(self.json("train", "run.toml")["epochs"]), 3)
+        self.assertEqual(len(self.json("train", "run.toml", "--epochs", 1)["epochs"]), 1)
+
+    def test_a_mistake_in_the_file_is_named_with_its_line(self):
+        (self.folder / "a.toml").write_text("batch = 8\nepoch = 3\n")
+        said = self.fails("train", "a.toml")
+        self.assertIn("a.toml:2: epoch", said)
+        self.assertIn("did you mean: epochs", said)
+        (self.folder / "b.toml").write_text("batch = = 8\n")
+        self.assertIn("b.toml:1", self.fails("train", "b.toml"))
+        (self.folder / "c.toml").write_text('batch = "many"\n')
+        self.assertIn("c.toml:1: batch", self.fails("train", "c.toml"))
+
+    def test_without_labels_it_says_what_is_needed(self):
+        self.shapes("data", 10)
+        self.assertIn("labels", self.fails("train", "--data", "data/circle"))
+        self.assertIn("train", self.fails("train", "--epochs", 0, status=2))
+
+    def test_more_epochs_can_be_asked_for_later(self):
+        self.shapes("data", 40, "--classes", 2)
+        self.headway("train", "--data", "data", "--epochs", 3, "--save", "all.safetensors", *SMALL)
+        self.headway("train", "--data", "data", "--epochs", 1, "--work", "w", *SMALL)
+        self.headway("train", "--data", "data", "--epochs", 3, "--work", "w", "--resume", "--save", "two.safetensors",
+                     *SMALL)
+        self.assertEqual(self.weights("all.safetensors"), self.weights("two.safetensors"))
+
+    def test_ctrl_c_keeps_a_checkpoint_and_resume_goes_on(self):
+        self.shapes("data", 200, "--classes", 2)
+        run = self.start("--data", "data", "--epochs", 1000, *SMALL)
+        time.sleep(2)
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, said)
+        if "epoch 1/" in said:  # it had begun
+            self.assertTrue(list((self.folder / "headway-run/checkpoints").glob("*.safetensors")), said)
+
+    def test_killed_thirty_times_anywhere_the_weights_are_the_same(self):
+        self.shapes("data", 64, "--classes", 4)
+        common = ("--data", "data", "--epochs", 8, "--augment", "--every-steps", 1, "--resume", "--json", *SMALL)
+        began = time.time()
+        self.headway("train", "--work", "calm", "--save", "calm.safetensors", *common)
+        calm_s = time.time() - began
+        rng, kills = random.Random(2026), 0
+        for _ in range(30):
+            run = self.start("--work", "killed", "--save", "killed.safetensors", *common)
+            time.sleep(rng.uniform(0.02, 0.6 * calm_s))
+            run.kill()
+            run.communicate()
+            kills += run.returncode == -signal.SIGKILL
+        done = self.headway("train", "--work", "killed", "--save", "killed.safetensors", *common)
+        self.assertEqual(json.loads(done.stdout)["steps"], 8 * 7)
+        self.assertGreaterEqual(kills, 15, "too few runs were still at work when they were killed")
+        self.assertEqual(self.weights("killed.safetensors"), self.weights("calm.safetensors"))
+
+
+if __name__ == "__main__":
+    unittest.main()
