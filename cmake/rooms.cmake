@@ -6,8 +6,9 @@
 #       headway::headway, for a room that brings something heavy.
 #   headway_program(NAME SOURCES ... [USES ...])
 #       a program linked with the whole library.
-#   headway_example(NAME)
-#       examples/<name>.cpp: a program, and a test that runs it and wants exit status 0.
+#   headway_example(NAME [TRAIN])
+#       examples/<name>.cpp: a program, and a test that runs it and wants exit status 0. TRAIN: it
+#       trains, and is left out where the room train is.
 
 # The dependency list is written as a package's: tell it that here everything is required.
 set(CMAKE_FIND_PACKAGE_NAME headway)
@@ -75,7 +76,11 @@ function(headway_program NAME)
 endfunction()
 
 function(headway_example NAME)
-  headway_program(${NAME} SOURCES ${NAME}.cpp)
+  cmake_parse_arguments(ARG "TRAIN" "" "" ${ARGN})
+  if(ARG_TRAIN AND NOT HEADWAY_TRAIN)
+    return()
+  endif()
+  headway_program(${NAME} SOURCES ${NAME}.cpp USES $<$<BOOL:${ARG_TRAIN}>:headway_train>)
   add_test(NAME example.${NAME} COMMAND ${NAME})
   set_tests_properties(example.${NAME} PROPERTIES LABELS example TIMEOUT 120 SKIP_RETURN_CODE 77)
 endfunction()

@@ -1,0 +1,75 @@
+// A function that waits, in a map. Here it runs for every element (in TensorFlow a Python function
+// runs once, while tracing: that example is not slow at all). One call at a time holds training up,
+// and the history says so; many at once hide the wait (seed example 001-3). Prints:
+//
+//   one at a time: 160 calls for 160 elements, at most 1 at once
+//   in parallel:   160 calls for 160 elements, more than one at once: yes
+//   both trained the same model: yes
+//   the history tells how long training waited for data: yes
+#include <headway/train/train.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+using namespace headway;
+
+struct Calls {
+  std::atomic<int> count = 0, inside = 0, most = 0;
+};
+
+Dataset with_wait(const Dataset& rows, Calls& calls, MapOptions options) {
+  return rows.map(
+      [&](Element e) {
+        ++calls.count;
+        const int now = ++calls.inside;
+        for (int seen = calls.most; seen < now && !calls.most.compare_exchange_weak(seen, now);) {
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        --calls.inside;
+        return e;
+      },
+      options);
+}
+
+struct Trained {
+  History history;
+  Tensor weights;
+};
+
+Trained train(const Dataset& rows) {
+  Model model =
+      Sequential({Dense(100, {.activation = "relu"}), Dense(10, {.activation = "softmax"})});
+  model.compile({.optimizer = Adam(), .loss = SparseCategoricalCrossentropy()});
+  History history = model.fit(rows.batch(32), {.threads = {.intra_op = 1, .input = 4}});
+  std::fprintf(stderr, "%s", history.time_table().c_str());
+  return {std::move(history), model.weight("dense_1.weight")};
+}
+
+int main() {
+  Random random(1, 0, 0, 0);
+  Tensor x = Tensor::empty(DType::kFloat32, {160, 100});
+  Tensor y = Tensor::empty(DType::kInt64, {160});
+  for (float& v : x.values<float>()) v = random.uniform();
+  for (int64_t& v : y.values<int64_t>()) v = int64_t(random.below(10));
+  const Dataset rows = from_tensor_slices({{"x", x}, {"y", y}});
+
+  Calls serial, parallel;
+  const Trained waiting = train(with_wait(rows, serial, {.num_parallel_calls = 1}));
+  std::printf("one at a time: %d calls for 160 elements, at most %d at once\n", serial.count.load(),
+              serial.most.load());
+  const Trained hidden = train(with_wait(rows, parallel, {}));
+  std::printf("in parallel:   %d calls for 160 elements, more than one at once: %s\n",
+              parallel.count.load(), parallel.most > 1 ? "yes" : "no");
+
+  const bool same = waiting.weights.same(hidden.weights);
+  std::printf("both trained the same model: %s\n", same ? "yes" : "no");
+  const bool told = waiting.history.times[StepPhase::kWaitForData] > 0 &&
+                    waiting.history.time_table().find("waiting for data") != std::string::npos;
+  std::printf("the history tells how long training waited for data: %s\n", told ? "yes" : "no");
+  return serial.count == 160 && serial.most == 1 && parallel.count == 160 && parallel.most > 1 &&
+                 same && told
+             ? 0
+             : 1;
+}
