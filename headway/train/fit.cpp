@@ -1,5 +1,6 @@
 // Model's verbs: fit, evaluate, predict.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -77,7 +78,7 @@ class Step {
     const at::Tensor penalty = model_.network->regularization();
     if (penalty.defined()) loss = loss + penalty;
     counters.mark(StepPhase::kForward);
-    const at::NoGradGuard guard;
+    const c10::NoGradGuard guard;
     for (MetricState& m : metrics_) m.update(sample.y, output.detach(), missing_, weights);
     counters.mark(StepPhase::kMetrics);
     return loss;
@@ -190,7 +191,7 @@ Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted
     throw Error("the dataset to evaluate on has no end", "give steps, or take .repeat() out");
   }
   std::vector<MetricState> metrics = metric_states(*compiled);
-  const at::NoGradGuard guard;
+  const c10::NoGradGuard guard;
   double count = 0;
   at::Tensor total;
   std::optional<FieldNames> fields;
@@ -238,7 +239,7 @@ Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
   if (dataset.cardinality() == kInfinite && options.steps == kAuto) {
     throw Error("the dataset to predict from has no end", "give steps, or take .repeat() out");
   }
-  const at::NoGradGuard guard;
+  const c10::NoGradGuard guard;
   std::vector<at::Tensor> outputs;
   FieldNames fields;
   Pipeline run = dataset.start();

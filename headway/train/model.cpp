@@ -1,6 +1,7 @@
 #include "headway/train/model.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include "headway/core/error.h"
@@ -133,7 +134,7 @@ void Model::set_weight(const std::string& name, const Tensor& value) {
   if (!(value.shape() == shape)) {
     throw Error(fmt::format("'{}' is {}, not {}", name, shape.str(), value.shape().str()));
   }
-  const at::NoGradGuard guard;
+  const c10::NoGradGuard guard;
   to.copy_(to_torch(value));
 }
 

@@ -1,6 +1,7 @@
 #include "headway/train/training_loop.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -290,7 +291,7 @@ void TrainingLoop::remember_weights() {
 
 bool TrainingLoop::recall_weights() {
   if (remembered_.empty()) return false;
-  const at::NoGradGuard guard;
+  const c10::NoGradGuard guard;
   for (size_t i = 0; i < remembered_.size(); ++i) {
     at::Tensor value = weights_[i].value;
     value.copy_(remembered_[i]);

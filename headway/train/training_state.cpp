@@ -1,5 +1,6 @@
 // TrainingLoop's memory: what a checkpoint holds, and how a run goes on from it.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <bit>
@@ -62,7 +63,7 @@ void copy_into(at::Tensor to, const Safetensors& content, const std::string& nam
     throw Error(fmt::format("'{}' is {} in the checkpoint, {} here", name, from->shape().str(),
                             Shape(std::span(to.sizes().data(), to.sizes().size())).str()));
   }
-  const at::NoGradGuard guard;
+  const c10::NoGradGuard guard;
   to.copy_(value);
 }
 

@@ -6,6 +6,7 @@
 // inference (of the last batch, afterwards), each weight and gradient. Without x0 only the weights
 // as they begin.
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -175,7 +176,7 @@ void add(Safetensors& out, const std::string& name, const at::Tensor& value) {
 }
 
 void load_weights(const Network& network, const Safetensors& in) {
-  const at::NoGradGuard guard;
+  const c10::NoGradGuard guard;
   for (const NamedWeight& weight : network.weights()) weight.value.copy_(torch_of(in[weight.name]));
 }
 
