@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace headway {
 namespace {
@@ -16,7 +17,31 @@ size_t rounded(size_t size_bytes) {
   return (size_bytes + unit - 1) / unit * unit;
 }
 
+void* allocate_ordinary(size_t size_bytes) {
+  void* data = std::aligned_alloc(size_bytes >= kHugePage ? kHugePage : 4096, size_bytes);
+  if (data && size_bytes >= kHugePage)
+    madvise(data, size_bytes, MADV_HUGEPAGE);  // fewer faults; advice only
+  return data;
+}
+
+Mutex large_memory_mu;
+LargeMemory large_memory GUARDED_BY(large_memory_mu) = {allocate_ordinary, std::free};
+
+LargeMemory current_memory() {
+  MutexLock lock(large_memory_mu);
+  return large_memory;
+}
+
 }  // namespace
+
+LargeMemory ordinary_memory() { return {allocate_ordinary, std::free}; }
+
+void set_large_memory(LargeMemory memory) {
+  MutexLock lock(large_memory_mu);
+  large_memory = memory;
+}
+
+BufferPool::BufferPool() : memory_(current_memory()) {}
 
 BufferPool::~BufferPool() { trim(); }
 
@@ -43,10 +68,8 @@ void* BufferPool::take(size_t size_bytes) {
       return data;
     }
   }
-  void* data = std::aligned_alloc(size_bytes >= kHugePage ? kHugePage : 4096, size_bytes);
+  void* data = memory_.allocate(size_bytes);
   if (!data) throw std::bad_alloc();
-  if (size_bytes >= kHugePage)
-    madvise(data, size_bytes, MADV_HUGEPAGE);  // fewer faults; advice only
   return data;
 }
 
@@ -61,7 +84,7 @@ void BufferPool::give_back(void* data, size_t size_bytes) {
       idle_.erase(idle_.begin());
     }
   }
-  std::free(surplus);
+  if (surplus) memory_.release(surplus);
 }
 
 size_t BufferPool::bytes_in_use() const {
@@ -82,7 +105,7 @@ void BufferPool::trim() {
     MutexLock lock(mu_);
     idle.swap(idle_);
   }
-  for (const Idle& i : idle) std::free(i.data);
+  for (const Idle& i : idle) memory_.release(i.data);
 }
 
 }  // namespace headway

@@ -9,6 +9,15 @@
 
 namespace headway {
 
+// Where the pool's memory comes from. Whoever feeds a GPU sets page-locked memory, from which
+// copies run by themselves; pools made from then on use it.
+struct LargeMemory {
+  void* (*allocate)(size_t size_bytes);  // null when there is none
+  void (*release)(void* data);
+};
+void set_large_memory(LargeMemory memory);
+LargeMemory ordinary_memory();  // huge pages where the kernel gives them
+
 // Recycles large buffers: a fresh 38 MB batch costs 20 ms of page faults, a recycled one nothing.
 // Tensors made here give their memory back when the last reference goes, also after the pool's
 // owner is gone. Thread-safe.
@@ -30,10 +39,11 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
     void* data;
     size_t size_bytes;
   };
-  BufferPool() = default;
+  BufferPool();
   void* take(size_t size_bytes);
   void give_back(void* data, size_t size_bytes);
 
+  const LargeMemory memory_;
   mutable Mutex mu_;
   std::vector<Idle> idle_ GUARDED_BY(mu_);
   size_t in_use_ GUARDED_BY(mu_) = 0;

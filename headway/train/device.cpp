@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "headway/core/buffer_pool.h"
 #include "headway/core/error.h"
 #include "headway/core/limits.h"
 
@@ -33,6 +34,23 @@ std::optional<int64_t> nvml_free_bytes(int index) {
   if (handle(static_cast<unsigned>(index), &device) != 0) return std::nullopt;
   if (memory(device, &info) != 0) return std::nullopt;
   return static_cast<int64_t>(info.free);
+}
+
+// CUDA's own functions, found in the library that libtorch has loaded.
+template <typename F>
+F* cuda_function(const char* name) {
+  return reinterpret_cast<F*>(dlsym(RTLD_DEFAULT, name));
+}
+
+void* allocate_page_locked(size_t size_bytes) {
+  static auto* const allocate = cuda_function<int(void**, size_t, unsigned)>("cudaHostAlloc");
+  void* data = nullptr;
+  return allocate(&data, size_bytes, 0) == 0 ? data : nullptr;
+}
+
+void release_page_locked(void* data) {
+  static auto* const release = cuda_function<int(void*)>("cudaFreeHost");
+  release(data);
 }
 
 bool built_with_cuda() { return c10::impl::hasDeviceGuardImpl(c10::DeviceType::CUDA); }
@@ -84,6 +102,14 @@ std::string choose_device(const std::string& wanted) {
                 "count from 0");
   }
   return fmt::format("cuda:{}", index);
+}
+
+void place_batches_for(const std::string& device) {
+  const bool possible = cuda_function<int(void**, size_t, unsigned)>("cudaHostAlloc") &&
+                        cuda_function<int(void*)>("cudaFreeHost");
+  set_large_memory(device != "cpu" && possible
+                       ? LargeMemory{allocate_page_locked, release_page_locked}
+                       : ordinary_memory());
 }
 
 int64_t free_memory_bytes(const std::string& device) {

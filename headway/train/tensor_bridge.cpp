@@ -6,6 +6,8 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
+#include <deque>
+
 namespace headway {
 namespace {
 
@@ -14,6 +16,14 @@ c10::Stream upload_stream(c10::Device device) {
   static const c10::Stream stream =
       c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
   return stream;
+}
+
+// What is being copied must stay: its memory would be filled with the next batch. Training thread.
+void keep_until(c10::Event done, at::Tensor tensor) {
+  // Never destroyed: at exit CUDA may be gone before it.
+  static auto& copying = *new std::deque<std::pair<c10::Event, at::Tensor>>;
+  while (!copying.empty() && copying.front().first.query()) copying.pop_front();
+  copying.emplace_back(std::move(done), std::move(tensor));
 }
 
 }  // namespace
@@ -70,16 +80,18 @@ at::Tensor upload(const at::Tensor& tensor, c10::Device device) {
   if (device.is_cpu() || tensor.device() == device) return tensor;
   const c10::impl::VirtualGuardImpl guard(device.type());
   const c10::Stream copies = upload_stream(device);
+  const at::Tensor here = tensor.is_pinned() ? tensor : tensor.pin_memory();
   at::Tensor there;
   {
     const c10::StreamGuard on_copies(copies);
-    there = tensor.pin_memory().to(device, /*non_blocking=*/true);
+    there = here.to(device, /*non_blocking=*/true);
   }
   c10::Event done(device.type());
   done.record(copies);
   const c10::Stream steps = guard.getStream(device);
   done.block(steps);
   there.record_stream(steps);
+  keep_until(std::move(done), here);
   return there;
 }
 

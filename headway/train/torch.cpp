@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "headway/core/error.h"
+#include "headway/train/device.h"
 #include "headway/train/layers/axes.h"
 #include "headway/train/layers/shapes.h"
 #include "headway/train/model_impl.h"
@@ -146,6 +147,7 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
     spec.device = options.parameters[0].second.device();
   }
   options.fit.threads = apply_threads(options.fit.threads, !spec.device.is_cpu());
+  place_batches_for(spec.device.is_cpu() ? "cpu" : spec.device.str());
   torch::manual_seed(options.fit.seed);
   TrainingView view(options.fit.show);
   return TrainingLoop(std::move(spec), options.fit, view).run(dataset);
