@@ -22,8 +22,8 @@ struct Trained {
 };
 
 Trained train(const Dataset& rows, const std::atomic<int>& preprocessed) {
-  Model model =
-      Sequential({Dense(32, {.activation = "relu"}), Dense(10, {.activation = "softmax"})});
+  Model model = Sequential(
+      {Dense(32, {.activation = "relu"}), Dense(10, {.activation = "softmax"})}, {.device = "cpu"});
   model.compile({.optimizer = Adam(), .loss = SparseCategoricalCrossentropy()});
   Trained out;
   const CallbackPtr note =

@@ -45,7 +45,8 @@ struct Trained {
 
 Trained train(const Dataset& rows) {
   Model model =
-      Sequential({Dense(100, {.activation = "relu"}), Dense(10, {.activation = "softmax"})});
+      Sequential({Dense(100, {.activation = "relu"}), Dense(10, {.activation = "softmax"})},
+                 {.device = "cpu"});
   model.compile({.optimizer = Adam(), .loss = SparseCategoricalCrossentropy()});
   History history = model.fit(rows.batch(32), {.threads = {.intra_op = 1, .input = 4}});
   std::fprintf(stderr, "%s", history.time_table().c_str());
