@@ -34,8 +34,7 @@ Dataset labelled(const Input& input) {
   }
   const std::string image = input.image_key, label = input.label_key;
   return input.dataset
-      .parse_example(
-          {{.name = image, .dtype = DType::kString}, {.name = label, .dtype = DType::kInt64}})
+      .parse_example({fixed_len(image, DType::kString), fixed_len(label, DType::kInt64)})
       .map([image, label](Element e) {
         e.rename(image, "encoded");
         if (label != "label") e.rename(label, "label");
@@ -46,7 +45,7 @@ Dataset labelled(const Input& input) {
 // The largest label of records, plus one.
 int64_t count_classes(const Input& input) {
   const std::string label = input.label_key;
-  const Dataset labels = input.dataset.parse_example({{.name = label, .dtype = DType::kInt64}});
+  const Dataset labels = input.dataset.parse_example({fixed_len(label, DType::kInt64)});
   return 1 + labels.reduce(int64_t{0}, [&](int64_t most, const Element& e) {
     return std::max(most, e[label].item<int64_t>());
   });

@@ -16,7 +16,7 @@ struct TrainData {
   int64_t classes = 0;
   std::vector<std::string> class_names{};
   int64_t images = 0, validation_images = 0;
-  std::string what;  // "2,000 images in 8 classes"
+  std::string what{};  // "2,000 images in 8 classes"
 };
 
 // Opens --data, or draws images of its own below --work.

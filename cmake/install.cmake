@@ -6,6 +6,9 @@ install(TARGETS headway EXPORT headwayTargets)
 install(DIRECTORY headway/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headway
   FILES_MATCHING PATTERN "*.h")
 install(EXPORT headwayTargets NAMESPACE headway:: DESTINATION ${package_dir})
+if(TARGET headway_train)
+  install(EXPORT headway-train-targets NAMESPACE headway:: DESTINATION ${package_dir})
+endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/headwayConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
@@ -15,6 +18,8 @@ install(FILES
   cmake/FindDeflate.cmake
   ${PROJECT_BINARY_DIR}/headwayConfigVersion.cmake
   DESTINATION ${package_dir})
-if(TARGET headway_cli)
-  install(TARGETS headway_cli)
-endif()
+foreach(program headway_cli headway_train_cli)
+  if(TARGET ${program})
+    install(TARGETS ${program})
+  endif()
+endforeach()

@@ -1,5 +1,6 @@
 #include "headway/train/device.h"
 
+#include <ATen/Context.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -104,7 +105,8 @@ std::string choose_device(const std::string& wanted) {
   return fmt::format("cuda:{}", index);
 }
 
-void place_batches_for(const std::string& device) {
+void prepare_device(const std::string& device) {
+  if (device != "cpu") at::globalContext().setBenchmarkCuDNN(true);
   const bool possible = cuda_function<int(void**, size_t, unsigned)>("cudaHostAlloc") &&
                         cuda_function<int(void*)>("cudaFreeHost");
   set_large_memory(device != "cpu" && possible

@@ -15,8 +15,8 @@ std::string why_no_gpu();
 // What a model may still take on that device.
 int64_t free_memory_bytes(const std::string& device);
 
-// Batches of pipelines started from now on lie in page-locked memory, so that copies to the GPU
-// run by themselves; in ordinary memory again when `device` is the CPU or CUDA has none to give.
-void place_batches_for(const std::string& device);
+// Before training on `device`. For a GPU: batches of pipelines started from now on lie in
+// page-locked memory, so that copies run by themselves, and cuDNN tries which kernels are fastest.
+void prepare_device(const std::string& device);
 
 }  // namespace headway

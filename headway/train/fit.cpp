@@ -153,7 +153,7 @@ History Model::fit(const Dataset& dataset, FitOptions options) {
   const CompileOptions& compiled = m.compiled_options("fit");
   const bool chosen = options.threads.intra_op == 0;
   options.threads = apply_threads(options.threads, !m.device.is_cpu());
-  place_batches_for(m.device_name);
+  prepare_device(m.device_name);
   at::manual_seed(options.seed);
   TrainingView view(options.show);
   std::vector<MetricState> metrics = metric_states(compiled);

@@ -61,6 +61,11 @@ class LayerNode {
   virtual Activation activation() const { return "linear"; }
   // The same layer with a linear end, so that a loss can work on logits; null: it is already.
   virtual std::shared_ptr<const LayerNode> without_activation() const { return nullptr; }
+  // The same layer with `activation` behind it, where that is the same as in front and cheaper:
+  // the largest of what grows is what grows of the largest. Null: it is not.
+  virtual std::shared_ptr<const LayerNode> with_activation_behind(Activation) const {
+    return nullptr;
+  }
   // Bytes that autograd keeps for the backward pass, per value of the output (1: the output only).
   virtual double kept_outputs() const { return 1; }
 };

@@ -78,7 +78,21 @@ Network::Network(std::vector<LayerPlan> plan, at::ScalarType dtype, c10::Device 
     }
   }
   first_.push_back(weights_.size());
-  logits_layer_ = plan_.back().layer.node().without_activation();
+  for (const LayerPlan& layer : plan_) nodes_.push_back(layer.layer.shared_node());
+  move_activations();
+  logits_layer_ = nodes_.back()->without_activation();
+}
+
+// relu before pooling touches four times as much memory as behind it, for the same result.
+void Network::move_activations() {
+  for (size_t i = 0; i + 1 < nodes_.size(); ++i) {
+    const Activation activation = nodes_[i]->activation();
+    const auto linear = nodes_[i]->without_activation();
+    const auto pooled = nodes_[i + 1]->with_activation_behind(activation);
+    if (!linear || !pooled) continue;
+    nodes_[i] = linear;
+    nodes_[i + 1] = pooled;
+  }
 }
 
 at::Tensor Network::forward(const at::Tensor& batch, bool training, bool logits) const {
@@ -88,7 +102,7 @@ at::Tensor Network::forward(const at::Tensor& batch, bool training, bool logits)
   const Mode mode{.training = training};
   for (size_t i = 0; i < plan_.size(); ++i) {
     const bool cut = logits && logits_layer_ && i + 1 == plan_.size();
-    const LayerNode& node = cut ? *logits_layer_ : plan_[i].layer.node();
+    const LayerNode& node = cut ? *logits_layer_ : *nodes_[i];
     x = node.forward(x, std::span(values_).subspan(first_[i], first_[i + 1] - first_[i]), mode);
   }
   return channels_last(x);

@@ -50,7 +50,10 @@ class Network {
   Activation last_activation() const;
 
  private:
+  void move_activations();
+
   std::vector<LayerPlan> plan_;
+  std::vector<std::shared_ptr<const LayerNode>> nodes_;  // what runs: plan_, made cheaper
   std::vector<NamedWeight> weights_;
   std::vector<at::Tensor> values_;  // of weights_, side by side for the layers' spans
   std::vector<size_t> first_;       // of each layer in values_

@@ -147,7 +147,7 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
     spec.device = options.parameters[0].second.device();
   }
   options.fit.threads = apply_threads(options.fit.threads, !spec.device.is_cpu());
-  place_batches_for(spec.device.is_cpu() ? "cpu" : spec.device.str());
+  prepare_device(spec.device.is_cpu() ? "cpu" : spec.device.str());
   torch::manual_seed(options.fit.seed);
   TrainingView view(options.fit.show);
   return TrainingLoop(std::move(spec), options.fit, view).run(dataset);

@@ -71,6 +71,10 @@ TrainingView::TrainingView(Show show) {
   live_ = show == Show::kLive || (show == Show::kAuto && terminal);
 }
 
+TrainingView::~TrainingView() {
+  if (visible_ && (drawn_ || !first_phase_)) fmt::print(stderr, "\n");
+}
+
 void TrainingView::phase(const std::string& name) {
   const int64_t now = now_ns();
   if (visible_) {

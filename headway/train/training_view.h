@@ -19,6 +19,8 @@ namespace headway {
 class TrainingView {
  public:
   explicit TrainingView(Show show);
+  TrainingView(const TrainingView&) = delete;
+  ~TrainingView();  // leaves no line half written, whatever was thrown
 
   // Says that something has begun, before it takes its time; the next call says how long it took.
   void phase(const std::string& name);

@@ -10,6 +10,9 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${work} -G ${GENERATOR}
-  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER})
+  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} -DTRAIN=${TRAIN})
 run(${CMAKE_COMMAND} --build ${work})
 run(${work}/consumer)
+if(TRAIN)
+  run(${work}/learner)
+endif()

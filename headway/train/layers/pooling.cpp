@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "headway/train/layers.h"
+#include "headway/train/layers/apply_activation.h"
 #include "headway/train/layers/shapes.h"
 #include "headway/train/layers/window.h"
 
@@ -18,6 +19,21 @@ Edge edge(int64_t inputs, int64_t window, int64_t stride, Padding padding) {
   const Slide s = slide(inputs, window, stride, padding);
   if (s.even() || stride > 1) return {s.before, 0};
   return {s.after, 1};
+}
+
+// Never falls: the largest input gives the largest output.
+bool grows(Activation activation) {
+  switch (activation.kind()) {
+    case Activation::kRelu:
+    case Activation::kRelu6:
+    case Activation::kLeakyRelu:
+    case Activation::kElu:
+    case Activation::kSelu:
+    case Activation::kSigmoid:
+    case Activation::kTanh:
+    case Activation::kSoftplus: return true;
+    default: return false;
+  }
 }
 
 enum class Pool { kMax, kAverage };
@@ -47,7 +63,16 @@ class PoolingNode : public LayerNode {
     const Edge rows = edge(x.size(2), window_.height, strides_.height, padding_);
     const Edge columns = edge(x.size(3), window_.width, strides_.width, padding_);
     const at::Tensor y = windows(x, rows.padding, columns.padding);
-    return y.slice(2, rows.dropped).slice(3, columns.dropped);
+    if (rows.dropped + columns.dropped == 0) return activate(y, behind_, 1);
+    return apply_activation(y.slice(2, rows.dropped).slice(3, columns.dropped), behind_, 1);
+  }
+
+  // Of a 2x2 window's four values only the largest need go through the activation.
+  std::shared_ptr<const LayerNode> with_activation_behind(Activation activation) const override {
+    if (pool_ != Pool::kMax || !grows(activation)) return nullptr;
+    auto copy = std::make_shared<PoolingNode>(*this);
+    copy->behind_ = activation;
+    return copy;
   }
 
   double kept_outputs() const override { return pool_ == Pool::kMax ? 3 : 1; }  // int64 indices
@@ -66,6 +91,7 @@ class PoolingNode : public LayerNode {
   Pool pool_;
   Size2D window_, strides_;
   Padding padding_;
+  Activation behind_;
 };
 
 class GlobalAverageNode : public LayerNode {
