@@ -7,9 +7,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <condition_variable>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "bench/line_peer.h"
 #include "bench/raw_libtorch.h"
@@ -70,18 +73,68 @@ struct Data {
   Tensor x, y;
 };
 
-// fit() for about `seconds`, whole steps: images per second.
-double headway_round(Model& model, const Task& task, const Data& data, const Settings& s) {
-  const Dataset rows =
-      from_tensor_slices({{"x", data.x}, {"y", data.y}}).shuffle().batch(task.batch);
-  const int64_t until = now_ns() + static_cast<int64_t>(s.seconds * 1e9);
-  const History history =
-      model.fit(rows.repeat(), {.steps_per_epoch = 1'000'000'000,
-                                .threads = {.intra_op = s.threads, .input = 1},
-                                .show = Show::kNothing,
-                                .should_stop = [&] { return now_ns() > until; }});
-  return history.samples_per_s();
-}
+// One long fit() that pauses between two steps until the next round: what is measured is steps,
+// not the start of a training.
+class HeadwayTraining {
+ public:
+  HeadwayTraining(const std::string& name, const Task& task, const Data& data, int threads)
+      : task_(task), thread_([=, this] { train(name, data, threads); }) {}
+  ~HeadwayTraining() {
+    {
+      const std::lock_guard lock(mutex_);
+      order_ = -1;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  // Images per second over whole steps.
+  double round(double seconds) {
+    std::unique_lock lock(mutex_);
+    order_ = seconds;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return order_ == 0; });
+    return speed_;
+  }
+
+ private:
+  void train(const std::string& name, const Data& data, int threads) {
+    const Dataset rows =
+        from_tensor_slices({{"x", data.x}, {"y", data.y}}).shuffle().batch(task_.batch);
+    headway_model(name).fit(rows.repeat(), {.steps_per_epoch = 1'000'000'000,
+                                            .threads = {.intra_op = threads, .input = 1},
+                                            .show = Show::kNothing,
+                                            .should_stop = [this] { return pause(); }});
+  }
+
+  // Between two steps.
+  bool pause() {
+    const int64_t now = now_ns();
+    if (until_ > 0 && now < until_) {
+      ++steps_;
+      return false;
+    }
+    std::unique_lock lock(mutex_);
+    if (until_ > 0) {
+      speed_ = double((steps_ + 1) * task_.batch) / (1e-9 * double(now - begin_));
+      order_ = 0;
+      changed_.notify_all();
+    }
+    changed_.wait(lock, [&] { return order_ != 0; });
+    begin_ = now_ns();
+    until_ = begin_ + static_cast<int64_t>(order_ * 1e9);
+    steps_ = 0;
+    return order_ < 0;
+  }
+
+  const Task task_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  double order_ = 0;  // seconds; 0: wait; less: end
+  double speed_ = 0;
+  int64_t begin_ = 0, until_ = 0, steps_ = 0;
+  std::thread thread_;
+};
 
 double raw_round(RawTraining& raw, const Task& task, const Settings& s) {
   const int64_t begin = now_ns(), until = begin + static_cast<int64_t>(s.seconds * 1e9);
@@ -104,7 +157,7 @@ using Rounds = std::map<std::string, std::vector<double>>;
 Rounds measure(const std::string& name, const Settings& s) {
   const Task task = task_of(name);
   const Data data(task);
-  Model model = headway_model(name);
+  HeadwayTraining headway(name, task, data, s.threads);
   RawTraining raw(name, data.x, data.y, task.batch, false);
   RawTraining raw_last(name, data.x, data.y, task.batch, true);
   const bool images = task.sample.rank() == 3;
@@ -118,11 +171,11 @@ Rounds measure(const std::string& name, const Settings& s) {
     }
   }
   Rounds rounds;
-  headway_round(model, task, data, s);  // warm, all of them
+  headway.round(s.seconds);  // warm, all of them
   raw_round(raw, task, s);
   if (images) raw_round(raw_last, task, s);
   for (int i = 0; i < s.rounds; ++i) {
-    rounds["headway"].push_back(headway_round(model, task, data, s));
+    rounds["headway"].push_back(headway.round(s.seconds));
     rounds["raw_libtorch"].push_back(raw_round(raw, task, s));
     if (images) rounds["raw_libtorch_channels_last"].push_back(raw_round(raw_last, task, s));
     for (auto& [peer, p] : peers) {
