@@ -8,7 +8,8 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
-#include <vector>
+
+#include "headway/core/cgroup.h"
 
 namespace headway {
 namespace {
@@ -28,28 +29,6 @@ std::optional<int64_t> number(const std::string& path) {
   return std::stoll(*line);
 }
 
-// The cgroup of this process under one hierarchy and all its ancestors: /a/b, /a, "".
-std::vector<std::string> lineage(const std::string& root, const std::string& controller) {
-  std::ifstream in(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(in, line);) {
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    std::stringstream names(line.substr(first + 1, second - first - 1));
-    bool match = controller.empty() && second == first + 1;
-    for (std::string name; std::getline(names, name, ',');) match |= name == controller;
-    if (!match) continue;
-    std::string path = line.substr(second + 1);
-    std::vector<std::string> paths;
-    while (path.size() > 1) {
-      paths.push_back(path);
-      path.resize(path.rfind('/'));
-    }
-    paths.push_back("");
-    return paths;
-  }
-  return {""};
-}
-
 int affinity_count() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
@@ -60,7 +39,7 @@ std::optional<double> cpu_quota(const std::string& root) {
   std::optional<double> least;
   const auto take = [&](double quota) { least = least ? std::min(*least, quota) : quota; };
   for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-    for (const std::string& group : lineage(root, "")) {
+    for (const std::string& group : cgroup_lineage(root, "")) {
       const auto line = first_line(root + mount + group + "/cpu.max");
       if (!line || line->starts_with("max")) continue;
       double quota = 0, period = 0;
@@ -68,7 +47,7 @@ std::optional<double> cpu_quota(const std::string& root) {
     }
   }
   for (const char* mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}) {
-    for (const std::string& group : lineage(root, "cpu")) {
+    for (const std::string& group : cgroup_lineage(root, "cpu")) {
       const std::string folder = root + mount + group;
       const auto quota = number(folder + "/cpu.cfs_quota_us");
       const auto period = number(folder + "/cpu.cfs_period_us");
@@ -109,11 +88,11 @@ int64_t cgroup_headroom(const std::string& root) {
     least = std::min(least, *limit - std::max<int64_t>(0, *usage - reclaimable(folder)));
   };
   for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-    for (const std::string& group : lineage(root, "")) {
+    for (const std::string& group : cgroup_lineage(root, "")) {
       take(root + mount + group, "/memory.max", "/memory.current");
     }
   }
-  for (const std::string& group : lineage(root, "memory")) {
+  for (const std::string& group : cgroup_lineage(root, "memory")) {
     take(root + "/sys/fs/cgroup/memory" + group, "/memory.limit_in_bytes",
          "/memory.usage_in_bytes");
   }

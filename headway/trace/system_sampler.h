@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace headway {
+
+// What the kernel knows about one process and what holds it. Seconds and counts since it began,
+// bytes now; 0 where a machine does not tell.
+struct SystemSample {
+  double cpu_s = 0;             // all threads
+  double run_queue_wait_s = 0;  // ready, but no core was free
+  int64_t threads = 0;
+  int64_t rss_bytes = 0, swap_bytes = 0;
+  int64_t available_bytes = 0;  // what may still be taken, cgroup limits included
+  int64_t major_faults = 0;
+  int64_t read_calls = 0, read_bytes = 0;          // asked for; page cache included
+  int64_t disk_bytes = 0;                          // read from a device
+  double cpu_some_s = 0;                           // PSI: stalled, of the whole machine
+  double io_some_s = 0, io_full_s = 0;             // some: at least one task, full: all
+  double memory_some_s = 0, memory_full_s = 0;     //
+  int64_t quota_periods = 0, throttled_count = 0;  // cgroup CPU quota
+  double throttled_s = 0;
+};
+
+// Reads /proc and cgroups (v1 and v2). Not for several threads.
+class SystemSampler {
+ public:
+  // `root` stands for "/" and lets tests bring their own; `process` is a number.
+  explicit SystemSampler(std::string root = "", std::string process = "self");
+
+  SystemSample sample();
+
+ private:
+  void read_stat(SystemSample& out) const;
+  void read_memory(SystemSample& out) const;
+  void read_io(SystemSample& out) const;
+  void read_pressure(SystemSample& out) const;
+  void read_quota(SystemSample& out) const;
+  double run_queue_wait_s();
+
+  std::string root_, proc_;
+  std::string quota_file_;                 // the cpu.stat of the nearest group with a quota
+  std::map<std::string, double> waiting_;  // ns per thread, also those that have ended
+};
+
+}  // namespace headway

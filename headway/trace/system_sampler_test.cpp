@@ -1,0 +1,89 @@
+#include "headway/trace/system_sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace headway {
+namespace {
+
+// A root folder with the files of /proc and /sys that a test wants to be true.
+class Machine {
+ public:
+  Machine() {
+    std::string name = (std::filesystem::temp_directory_path() / "headway-system-XXXXXX").string();
+    root = ::mkdtemp(name.data());
+  }
+  ~Machine() { std::filesystem::remove_all(root); }
+  void set(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
+    std::ofstream(root + path) << text;
+  }
+  std::string root;
+};
+
+TEST(SystemSampler, ReadsTheProcess) {
+  Machine machine;
+  machine.set("/proc/self/stat",
+              "7 (a) b (c) R 1 7 7 0 -1 4194304 100 0 12 0 250 50 0 0 20 0 4 0 1 1000000 2 0 0\n");
+  machine.set("/proc/self/status", "Name:\tx\nVmSwap:\t  12 kB\n");
+  machine.set("/proc/self/io", "rchar: 1000\nwchar: 5\nsyscr: 3\nsyscw: 1\nread_bytes: 4096\n");
+  const SystemSample sample = SystemSampler(machine.root).sample();
+  EXPECT_DOUBLE_EQ(sample.cpu_s, 300.0 / double(sysconf(_SC_CLK_TCK)));
+  EXPECT_EQ(sample.major_faults, 12);
+  EXPECT_EQ(sample.threads, 4);
+  EXPECT_EQ(sample.rss_bytes, 2 * sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(sample.swap_bytes, 12 * 1024);
+  EXPECT_EQ(sample.read_bytes, 1000);
+  EXPECT_EQ(sample.read_calls, 3);
+  EXPECT_EQ(sample.disk_bytes, 4096);
+}
+
+TEST(SystemSampler, KeepsWhatEndedThreadsHadWaited) {
+  Machine machine;
+  machine.set("/proc/self/task/1/schedstat", "10 1000000000 5\n");
+  machine.set("/proc/self/task/2/schedstat", "10 500000000 5\n");
+  SystemSampler sampler(machine.root);
+  EXPECT_DOUBLE_EQ(sampler.sample().run_queue_wait_s, 1.5);
+  std::filesystem::remove_all(machine.root + "/proc/self/task/2");
+  EXPECT_DOUBLE_EQ(sampler.sample().run_queue_wait_s, 1.5);
+  machine.set("/proc/self/task/1/schedstat", "10 2000000000 5\n");
+  EXPECT_DOUBLE_EQ(sampler.sample().run_queue_wait_s, 2.5);
+}
+
+TEST(SystemSampler, ReadsPressure) {
+  Machine machine;
+  machine.set("/proc/pressure/io",
+              "some avg10=0.49 avg60=0.93 avg300=0.56 total=2500000\n"
+              "full avg10=0.37 avg60=0.88 avg300=0.54 total=1500000\n");
+  const SystemSample sample = SystemSampler(machine.root).sample();
+  EXPECT_DOUBLE_EQ(sample.io_some_s, 2.5);
+  EXPECT_DOUBLE_EQ(sample.io_full_s, 1.5);
+  EXPECT_EQ(sample.memory_full_s, 0);
+}
+
+TEST(SystemSampler, CountsThrottlingInBothVersionsOfCgroups) {
+  Machine two;
+  two.set("/proc/self/cgroup", "0::/jobs/mine\n");
+  two.set("/sys/fs/cgroup/jobs/mine/cpu.stat", "usage_usec 5\nnr_periods 0\n");
+  two.set("/sys/fs/cgroup/jobs/cpu.stat", "nr_periods 10\nnr_throttled 4\nthrottled_usec 500000\n");
+  const SystemSample sample = SystemSampler(two.root).sample();
+  EXPECT_EQ(sample.quota_periods, 10);
+  EXPECT_EQ(sample.throttled_count, 4);
+  EXPECT_DOUBLE_EQ(sample.throttled_s, 0.5);
+  Machine one;
+  one.set("/proc/self/cgroup", "4:cpu,cpuacct:/a\n");
+  one.set("/sys/fs/cgroup/cpu/a/cpu.stat",
+          "nr_periods 20\nnr_throttled 5\nthrottled_time 2000000000\n");
+  EXPECT_DOUBLE_EQ(SystemSampler(one.root).sample().throttled_s, 2);
+}
+
+TEST(SystemSampler, FindsThisProcessAlive) {
+  SystemSampler sampler;
+  EXPECT_GT(sampler.sample().rss_bytes, 0);
+  EXPECT_GE(sampler.sample().threads, 1);
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headway/trace/step_counters.h"
+#include "headway/trace/system_sampler.h"
+
+namespace headway {
+
+// What is fixed about a run. Empty, 0 or -1: not known.
+struct RunFacts {
+  std::string program{};      // "headway-train"
+  std::string eye{"inside"};  // who looked: the run itself, or "outside"
+  std::string device{"cpu"};
+  double cpus = 0;           // what the process may use
+  std::string cpu_source{};  // "cgroup quota 1.5 of 8 cores"
+  int64_t machine_cores = 0;
+  int64_t compute_threads = 0;  // inside one operation of the tensor library
+  std::string dataset{};        // described, one operator a line, source first
+  std::string model{};
+  int64_t parameters = 0;
+  std::string optimizer{};
+  int64_t batch_size = 0;
+  int64_t steps_per_epoch = -1;
+  int64_t epochs = 0;
+  bool resumed = false;
+  std::vector<std::string> callbacks{};
+};
+
+// A stage of the input pipeline, nearest to the consumer first.
+struct StageFacts {
+  std::string name{};
+  int64_t depth = 0;
+  int64_t max_workers = 0;  // 0: as many as there are
+  std::vector<std::string> ops{};
+
+  bool operator==(const StageFacts&) const = default;
+};
+
+// Everything in a sample is counted from the start of the run, so that any two samples give what
+// happened between them.
+struct StageSample {
+  int64_t in = 0, out = 0, dropped = 0, bytes_out = 0;
+  double busy_s = 0;   // in operators, all workers together
+  double input_s = 0;  // in the source and in serial operators, one worker at a time
+  int64_t waits_for_input = 0, waits_for_room = 0;
+  int64_t queue_fill = 0, queue_capacity = 0;  // now
+  std::vector<double> op_busy_s{};             // as StageFacts::ops
+};
+
+struct TraceSample {
+  double at_s = 0;
+  std::string phase{};  // what the training thread is doing, and since when
+  double phase_s = 0;
+  int64_t epoch = 0, step_in_epoch = 0, steps = 0, samples = 0;
+  StepTimes times{};
+  double loss_sum = 0, loss_square_sum = 0;  // of the finite ones
+  int64_t losses = 0, bad_losses = 0;        // finite, and not
+  int64_t first_bad_step = 0;
+  double learning_rate = 0;
+  double gradient_norm = -1, weight_norm = -1;  // -1: not known
+  int64_t batches = 0;                          // taken from the pipeline
+  int64_t feed_threads = 0;                     // now
+  int64_t skipped = 0;                          // bad samples
+  int64_t feed_ram_bytes = 0;                   // held by the pipeline, now
+  std::vector<StageSample> stages{};            // as Trace::stages
+  SystemSample system{};
+};
+
+struct TracePhase {
+  std::string name{};
+  double at_s = 0;
+  double seconds = 0;
+};
+
+struct TraceEpoch {
+  int64_t epoch = 0;
+  double at_s = 0;
+  int64_t steps = 0;  // of this epoch
+  std::vector<std::pair<std::string, double>> logs{};
+};
+
+// Something said on the way: a warning, an error, who waits for what.
+struct TraceNote {
+  std::string kind{};  // "warning", "error", "stall"
+  double at_s = 0;
+  std::string text{};
+};
+
+// What happened in a run, and when. Plain data: written by the inside eye (train/trace_recorder)
+// and by the outside eye alike, kept in a file (trace_file.h), judged by the doctor.
+struct Trace {
+  RunFacts run{};
+  std::vector<StageFacts> stages{};
+  std::vector<TracePhase> phases{};
+  std::vector<TraceSample> samples{};  // oldest first
+  std::vector<TraceEpoch> epochs{};
+  std::vector<TraceNote> notes{};
+  std::string ending{};  // "finished", "stopped: ...", "failed: ..."; empty: it was still running
+
+  bool ended() const { return !ending.empty(); }
+};
+
+// Which of an endless series are kept: all at first, then every 2nd, every 4th ... so that never
+// more than `limit` are new at one density, and a file grows with the logarithm of the time.
+class Thinning {
+ public:
+  explicit Thinning(int64_t limit) : limit_(limit) {}
+  bool keeps_next() {
+    if (seen_++ % stride_ != 0) return false;
+    if (++kept_ == limit_) kept_ = limit_ / 2, stride_ *= 2;
+    return true;
+  }
+  int64_t stride() const { return stride_; }
+
+ private:
+  int64_t limit_, seen_ = 0, kept_ = 0, stride_ = 1;
+};
+
+// Drops every other element but the last once there are `limit`.
+template <typename T>
+void thin_out(std::vector<T>& series, size_t limit) {
+  if (series.size() < limit) return;
+  size_t kept = 0;
+  for (size_t i = 0; i + 1 < series.size(); i += 2) series[kept++] = std::move(series[i]);
+  series[kept++] = std::move(series.back());
+  series.resize(kept);
+}
+
+}  // namespace headway

@@ -1,0 +1,314 @@
+#include "headway/trace/trace_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "headway/core/error.h"
+#include "headway/core/log.h"
+
+namespace headway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr const char* kFormat = "headway-trace";
+
+// Each list of fields is written once, for reading and for writing.
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SystemSample> {
+  f("cpu_s", s.cpu_s);
+  f("run_queue_wait_s", s.run_queue_wait_s);
+  f("threads", s.threads);
+  f("rss_bytes", s.rss_bytes);
+  f("swap_bytes", s.swap_bytes);
+  f("available_bytes", s.available_bytes);
+  f("major_faults", s.major_faults);
+  f("read_calls", s.read_calls);
+  f("read_bytes", s.read_bytes);
+  f("disk_bytes", s.disk_bytes);
+  f("cpu_some_s", s.cpu_some_s);
+  f("io_some_s", s.io_some_s);
+  f("io_full_s", s.io_full_s);
+  f("memory_some_s", s.memory_some_s);
+  f("memory_full_s", s.memory_full_s);
+  f("quota_periods", s.quota_periods);
+  f("throttled_count", s.throttled_count);
+  f("throttled_s", s.throttled_s);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, StageSample> {
+  f("in", s.in);
+  f("out", s.out);
+  f("dropped", s.dropped);
+  f("bytes_out", s.bytes_out);
+  f("busy_s", s.busy_s);
+  f("input_s", s.input_s);
+  f("waits_for_input", s.waits_for_input);
+  f("waits_for_room", s.waits_for_room);
+  f("queue_fill", s.queue_fill);
+  f("queue_capacity", s.queue_capacity);
+  f("op_busy_s", s.op_busy_s);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, TraceSample> {
+  f("at_s", s.at_s);
+  f("phase", s.phase);
+  f("phase_s", s.phase_s);
+  f("epoch", s.epoch);
+  f("step_in_epoch", s.step_in_epoch);
+  f("steps", s.steps);
+  f("samples", s.samples);
+  f("times", s.times);
+  f("loss_sum", s.loss_sum);
+  f("loss_square_sum", s.loss_square_sum);
+  f("losses", s.losses);
+  f("bad_losses", s.bad_losses);
+  f("first_bad_step", s.first_bad_step);
+  f("learning_rate", s.learning_rate);
+  f("gradient_norm", s.gradient_norm);
+  f("weight_norm", s.weight_norm);
+  f("batches", s.batches);
+  f("feed_threads", s.feed_threads);
+  f("skipped", s.skipped);
+  f("feed_ram_bytes", s.feed_ram_bytes);
+  f("stages", s.stages);
+  f("system", s.system);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, StageFacts> {
+  f("name", s.name);
+  f("depth", s.depth);
+  f("max_workers", s.max_workers);
+  f("ops", s.ops);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, RunFacts> {
+  f("program", s.program);
+  f("eye", s.eye);
+  f("device", s.device);
+  f("cpus", s.cpus);
+  f("cpu_source", s.cpu_source);
+  f("machine_cores", s.machine_cores);
+  f("compute_threads", s.compute_threads);
+  f("dataset", s.dataset);
+  f("model", s.model);
+  f("parameters", s.parameters);
+  f("optimizer", s.optimizer);
+  f("batch_size", s.batch_size);
+  f("steps_per_epoch", s.steps_per_epoch);
+  f("epochs", s.epochs);
+  f("resumed", s.resumed);
+  f("callbacks", s.callbacks);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, TracePhase> {
+  f("name", s.name);
+  f("at_s", s.at_s);
+  f("seconds", s.seconds);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, TraceEpoch> {
+  f("epoch", s.epoch);
+  f("at_s", s.at_s);
+  f("steps", s.steps);
+  f("logs", s.logs);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, TraceNote> {
+  f("note", s.kind);
+  f("at_s", s.at_s);
+  f("text", s.text);
+}
+
+template <typename T>
+concept HasFields = requires(T& t) {
+  each_field(t, [](const char*, auto&) {});
+};
+
+double rounded(double value) {  // to nanoseconds, so that a line stays readable
+  return std::abs(value) < 1e-3 || std::abs(value) > 1e9 ? value : std::round(value * 1e9) * 1e-9;
+}
+
+template <typename T>
+Json to_json(const T& value) {
+  if constexpr (HasFields<const T>) {
+    Json out = Json::object();
+    const T standard{};
+    std::vector<Json> ordinary;  // what every such thing holds when nothing is said
+    each_field(standard, [&](const char*, const auto& v) { ordinary.push_back(to_json(v)); });
+    size_t i = 0;
+    each_field(value, [&](const char* key, const auto& v) {
+      Json field = to_json(v);
+      if (field != ordinary[i++]) out[key] = std::move(field);
+    });
+    return out;
+  } else if constexpr (std::is_same_v<T, StepTimes>) {
+    Json out = Json::object();
+    for (size_t i = 0; i < kStepPhases; ++i) {
+      if (value.seconds[i] > 0) out[std::string(kStepPhaseNames[i])] = rounded(value.seconds[i]);
+    }
+    return out;
+  } else if constexpr (std::is_same_v<T, std::vector<StageSample>> ||
+                       std::is_same_v<T, std::vector<StageFacts>>) {
+    Json out = Json::array();
+    for (const auto& each : value) out.push_back(to_json(each));
+    return out;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return rounded(value);
+  } else {
+    return Json(value);
+  }
+}
+
+template <typename T>
+void from_json(const Json& in, T& value) {
+  if constexpr (HasFields<T>) {
+    each_field(value, [&](const char* key, auto& v) {
+      if (const auto found = in.find(key); found != in.end()) from_json(*found, v);
+    });
+  } else if constexpr (std::is_same_v<T, StepTimes>) {
+    for (size_t i = 0; i < kStepPhases; ++i) {
+      value.seconds[i] = in.value(std::string(kStepPhaseNames[i]), 0.0);
+    }
+  } else if constexpr (std::is_same_v<T, std::vector<StageSample>> ||
+                       std::is_same_v<T, std::vector<StageFacts>>) {
+    for (const Json& each : in) from_json(each, value.emplace_back());
+  } else if constexpr (std::is_same_v<T, std::vector<std::pair<std::string, double>>>) {
+    for (const Json& each : in) {  // JSON has no NaN: null stands for it
+      value.emplace_back(each.at(0).get<std::string>(),
+                         each.at(1).is_null() ? NAN : each.at(1).get<double>());
+    }
+  } else {
+    in.get_to(value);
+  }
+}
+
+template <typename T>
+std::string line_of(const char* kind, const T& value) {
+  Json line = {{"kind", kind}};
+  line.update(to_json(value));
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void take_line(const Json& line, Trace& trace) {
+  const std::string kind = line.value("kind", "");
+  if (kind == "run") from_json(line, trace.run);
+  if (kind == "stages") {
+    trace.stages.clear();
+    from_json(line.at("stages"), trace.stages);
+  }
+  if (kind == "phase") from_json(line, trace.phases.emplace_back());
+  if (kind == "sample") from_json(line, trace.samples.emplace_back());
+  if (kind == "epoch") from_json(line, trace.epochs.emplace_back());
+  if (kind == "note") from_json(line, trace.notes.emplace_back());
+  if (kind == "end") trace.ending = line.value("ending", "");
+}
+
+void check_head(const Json& head, const std::string& name) {
+  if (!head.is_object() || head.value("kind", "") != kFormat) {
+    throw Error(name + " is not a trace of Headway",
+                "traces are written by `headway train --trace FILE`");
+  }
+  if (const int version = head.value("version", 0); version != kTraceVersion) {
+    throw Error(fmt::format("{} is a trace of version {}; this headway reads version {}", name,
+                            version, kTraceVersion),
+                "use the headway that wrote it, or record again");
+  }
+}
+
+}  // namespace
+
+TraceWriter::TraceWriter(const std::string& path)
+    : path_(path), file_(std::fopen(path.c_str(), "we")) {
+  if (!file_) {
+    throw Error(fmt::format("{}: {}", path, std::strerror(errno)),
+                "name a file in a folder that exists and may be written to");
+  }
+  line(Json{{"kind", kFormat}, {"version", kTraceVersion}}.dump());
+}
+
+TraceWriter::~TraceWriter() {
+  if (file_) std::fclose(file_);
+}
+
+void TraceWriter::line(const std::string& text) {
+  if (!file_) return;
+  const std::string whole = text + "\n";
+  if (std::fwrite(whole.data(), 1, whole.size(), file_) == whole.size() &&
+      std::fflush(file_) == 0) {
+    return;
+  }
+  log(LogLevel::kWarning, fmt::format("{}: {}; the trace ends here", path_, std::strerror(errno)));
+  std::fclose(file_);
+  file_ = nullptr;
+}
+
+void TraceWriter::write(const RunFacts& run) { line(line_of("run", run)); }
+void TraceWriter::write(const std::vector<StageFacts>& stages) {
+  line(Json{{"kind", "stages"}, {"stages", to_json(stages)}}.dump());
+}
+void TraceWriter::write(const TracePhase& phase) { line(line_of("phase", phase)); }
+void TraceWriter::write(const TraceSample& sample) { line(line_of("sample", sample)); }
+void TraceWriter::write(const TraceEpoch& epoch) { line(line_of("epoch", epoch)); }
+void TraceWriter::write(const TraceNote& note) { line(line_of("note", note)); }
+void TraceWriter::write_ending(const std::string& ending) {
+  line(Json{{"kind", "end"}, {"ending", ending}}.dump(-1, ' ', false,
+                                                      Json::error_handler_t::replace));
+}
+
+Trace read_trace(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
+  return parse_trace(in, path);
+}
+
+Trace parse_trace(std::istream& in, const std::string& name) {
+  Trace trace;
+  std::string text;
+  bool begun = false;
+  for (int64_t number = 1; std::getline(in, text); ++number) {
+    if (text.empty()) continue;
+    const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!begun) {
+      check_head(line, name);
+      begun = true;
+      continue;
+    }
+    if (line.is_discarded() && (in.eof() || in.peek() == EOF)) break;  // cut by kill -9
+    try {
+      if (!line.is_object()) throw Error("not a JSON object");
+      take_line(line, trace);
+    } catch (const std::exception& e) {
+      throw Error(fmt::format("{}:{}: {}", name, number, e.what()),
+                  "the file is damaged; the lines before this one may be cut out and read");
+    }
+  }
+  if (!begun) {
+    throw Error(name + " is empty", "traces are written by `headway train --trace FILE`");
+  }
+  return trace;
+}
+
+void write_trace(const std::string& path, const Trace& trace) {
+  TraceWriter writer(path);
+  writer.write(trace.run);
+  writer.write(trace.stages);
+  for (const TracePhase& phase : trace.phases) writer.write(phase);
+  for (const TraceSample& sample : trace.samples) writer.write(sample);
+  for (const TraceEpoch& epoch : trace.epochs) writer.write(epoch);
+  for (const TraceNote& note : trace.notes) writer.write(note);
+  if (trace.ended()) writer.write_ending(trace.ending);
+}
+
+}  // namespace headway

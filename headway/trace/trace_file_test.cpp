@@ -1,0 +1,121 @@
+#include "headway/trace/trace_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "headway/core/error.h"
+
+namespace headway {
+namespace {
+
+std::string problem_of(const std::string& text) {
+  std::istringstream in(text);
+  try {
+    parse_trace(in, "run.trace");
+  } catch (const Error& e) {
+    return e.problem();
+  }
+  return "";
+}
+
+const std::string kHead = "{\"kind\":\"headway-trace\",\"version\":1}\n";
+
+Trace some_trace() {
+  Trace trace;
+  trace.run.program = "test";
+  trace.run.cpus = 1.5;
+  trace.run.callbacks = {"csv"};
+  trace.stages = {{.name = "map+batch", .depth = 0, .max_workers = 3, .ops = {"map"}}};
+  trace.phases = {{"first batch", 0.5, 0.25}};
+  TraceSample& sample = trace.samples.emplace_back();
+  sample.at_s = 1.25;
+  sample.steps = 7;
+  sample.times.seconds[0] = 0.75;
+  sample.stages = {{.in = 70, .out = 7, .busy_s = 0.5, .op_busy_s = {0.4}}};
+  sample.system.cpu_s = 1.125;
+  trace.epochs = {{.epoch = 1, .at_s = 1, .steps = 7, .logs = {{"loss", 0.5}, {"odd", NAN}}}};
+  trace.notes = {{"warning", 1, "caf\xc3\xa9 \"quoted\"\nline"}};
+  trace.ending = "finished";
+  return trace;
+}
+
+TEST(TraceFile, ComesBackAsItWasWritten) {
+  const std::string path = ::testing::TempDir() + "/headway_roundtrip.trace";
+  write_trace(path, some_trace());
+  const Trace back = read_trace(path);
+  std::filesystem::remove(path);
+  EXPECT_EQ(back.run.cpus, 1.5);
+  EXPECT_EQ(back.run.steps_per_epoch, -1);
+  EXPECT_EQ(back.run.callbacks, std::vector<std::string>{"csv"});
+  EXPECT_EQ(back.stages, some_trace().stages);
+  EXPECT_EQ(back.phases.at(0).seconds, 0.25);
+  ASSERT_EQ(back.samples.size(), 1u);
+  EXPECT_EQ(back.samples[0].steps, 7);
+  EXPECT_EQ(back.samples[0].gradient_norm, -1);
+  EXPECT_EQ(back.samples[0].times[StepPhase::kWaitForData], 0.75);
+  EXPECT_EQ(back.samples[0].stages.at(0).op_busy_s.at(0), 0.4);
+  EXPECT_EQ(back.samples[0].system.cpu_s, 1.125);
+  EXPECT_EQ(back.epochs.at(0).logs.at(0).second, 0.5);
+  EXPECT_TRUE(std::isnan(back.epochs.at(0).logs.at(1).second));
+  EXPECT_EQ(back.notes.at(0).text, some_trace().notes[0].text);
+  EXPECT_EQ(back.ending, "finished");
+}
+
+TEST(TraceFile, IsReadWhereverItWasCut) {
+  const std::string path = ::testing::TempDir() + "/headway_cut.trace";
+  write_trace(path, some_trace());
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::filesystem::remove(path);
+  for (size_t length = kHead.size() + 1; length <= text.str().size(); ++length) {
+    std::istringstream cut(text.str().substr(0, length));
+    EXPECT_NO_THROW(parse_trace(cut, "cut")) << length;
+  }
+}
+
+TEST(TraceFile, OfAnotherVersionIsRefused) {
+  EXPECT_EQ(problem_of("{\"kind\":\"headway-trace\",\"version\":7}\n"),
+            "run.trace is a trace of version 7; this headway reads version 1");
+}
+
+TEST(TraceFile, OfAnotherKindIsRefused) {
+  for (const char* text : {"hello\n", "{}\n", "[1]\n", "7\n",
+                           "\x7f"
+                           "ELF"}) {
+    EXPECT_EQ(problem_of(text), "run.trace is not a trace of Headway") << text;
+  }
+  EXPECT_EQ(problem_of(""), "run.trace is empty");
+}
+
+TEST(TraceFile, DamageInTheMiddleIsNamedWithItsLine) {
+  EXPECT_NE(problem_of(kHead + "{\"kind\":\n{\"kind\":\"end\"}\n").find("run.trace:2"),
+            std::string::npos);
+  EXPECT_NE(problem_of(kHead + "{\"kind\":\"sample\",\"steps\":\"x\"}\n{}\n").find("run.trace:2"),
+            std::string::npos);
+}
+
+TEST(TraceFile, LinesOfAnUnknownKindAreForLaterVersions) {
+  std::istringstream in(kHead + "{\"kind\":\"gpu\"}\n{\"kind\":\"end\",\"ending\":\"finished\"}\n");
+  EXPECT_EQ(parse_trace(in, "x").ending, "finished");
+}
+
+TEST(Thinning, KeepsFewerAndFewer) {
+  Thinning thinning(100);
+  int kept = 0;
+  for (int i = 0; i < 1'000'000; ++i) kept += thinning.keeps_next();
+  EXPECT_LT(kept, 1000);
+  EXPECT_GT(kept, 500);
+}
+
+TEST(Thinning, OfASeriesKeepsItsLast) {
+  std::vector<int> series{0, 1, 2, 3, 4, 5};
+  thin_out(series, 6);
+  EXPECT_EQ(series, (std::vector<int>{0, 2, 4, 5}));
+}
+
+}  // namespace
+}  // namespace headway
