@@ -22,10 +22,12 @@ int run(int argc, char** argv) {
       "Exit status: 0 done, 1 failed, 2 not understood, 130 interrupted.");
   app.require_subcommand(1);
   Task task;
+  int status = 0;
   add_make_data(app, task);
   add_inspect(app, task);
   add_convert(app, task);
   add_bench(app, task);
+  add_doctor(app, task, status);
   add_train(app);
   if (argc > 1 && std::string_view(argv[1]) == "train") return run_train(argc - 1, argv + 1);
   if (argc == 1) {
@@ -39,7 +41,7 @@ int run(int argc, char** argv) {
     return complain(kUsage, e.what(), words(app) + " --help");
   }
   task();
-  return 0;
+  return status;
 }
 
 }  // namespace

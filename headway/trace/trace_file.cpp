@@ -137,7 +137,7 @@ concept HasFields = requires(T& t) {
 };
 
 double rounded(double value) {  // to nanoseconds, so that a line stays readable
-  return std::abs(value) < 1e-3 || std::abs(value) > 1e9 ? value : std::round(value * 1e9) * 1e-9;
+  return std::abs(value) < 1e-3 || std::abs(value) > 1e9 ? value : std::round(value * 1e9) / 1e9;
 }
 
 template <typename T>

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/verbs.h"
+#include "headway/doctor/diagnose.h"
+#include "headway/trace/trace_file.h"
+#include "headway/view/json.h"
+#include "headway/view/terminal.h"
+
+namespace headway::cli {
+namespace {
+
+constexpr int kFound = 3;
+
+struct Doctor {
+  std::string trace;
+  bool json = false;
+};
+
+int run(const Doctor& settings) {
+  const Trace trace = read_trace(settings.trace);
+  const std::vector<Finding> findings = diagnose(trace);
+  const Verdict judged = verdict(trace, findings);
+  if (settings.json) {
+    fmt::print("{}\n", json_of(judged, findings)
+                           .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else {
+    fmt::print("{}", diagnosis_text(judged, findings));
+  }
+  const bool healthy = findings.empty() || findings[0].severity < Severity::kWarning;
+  return healthy && judged.state != "stuck" && judged.state != "crashed" ? 0 : kFound;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Task& task, int& status) {
+  auto settings = std::make_shared<Doctor>();
+  CLI::App* verb = app.add_subcommand("doctor", "say why a recorded run was slow or stuck");
+  verb->add_option("trace", settings->trace, "what `headway train --trace FILE` wrote")
+      ->required()
+      ->check(CLI::ExistingFile);
+  verb->add_flag("--json", settings->json, "one JSON object on standard output");
+  verb->footer(
+      "Example:\n"
+      "  headway train --data photos --trace run.trace; headway doctor run.trace\n"
+      "A run that is still going, or was killed, can be looked at too.\n"
+      "Exit status: 0 healthy (or only worth a note), 3 something should be repaired, 1 failed, "
+      "2 not understood.");
+  verb->callback(
+      [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
+}
+
+}  // namespace headway::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headway/doctor/finding.h"
+#include "headway/trace/trace.h"
+
+namespace headway {
+
+// What is wrong with a run, the root first, its symptoms behind it; empty when nothing is, or when
+// there is too little to tell. Pure: the same trace, the same findings.
+//
+//   for (const Finding& f : diagnose(read_trace("run.trace"))) show(f.summary, f.fix);
+std::vector<Finding> diagnose(const Trace& trace);
+
+struct Verdict {
+  std::string state{};     // healthy, slow, stuck, not-started, crashed, finished
+  std::string sentence{};  // "healthy: compute-bound, 41 ms per step; epoch 1 ends in 14 min"
+  std::optional<double> eta_s{};  // until the last epoch ends
+};
+Verdict verdict(const Trace& trace, const std::vector<Finding>& findings);
+
+}  // namespace headway

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headway/trace/trace.h"
+
+namespace headway {
+
+// Less than this tells nothing about speed: the rules abstain.
+inline constexpr int64_t kMinSteps = 20;
+inline constexpr double kMinSeconds = 1;
+// Nothing new for this long, or 20 of its steps if that is longer, is called stuck.
+inline constexpr double kStuckS = 10;
+inline constexpr double kStuckSteps = 20;
+
+// What the feed must do for one step, by the measured service demands.
+struct FeedDemand {
+  double work_s = 0;     // all workers together
+  double threads = 1;    // that may share it
+  double serial_s = 0;   // the largest part that only one worker at a time may do ...
+  size_t serial_at = 0;  // ... and the stage that pulls it
+  double op_s = 0;       // the dearest operator
+  std::string op{};      // ... and its name
+  std::string op_stage{};
+  double dropped_share = 0;
+
+  double shared_s() const { return work_s / threads; }
+};
+
+// A trace made ready for the rules: the steady part (warm-up left out) and what follows from it.
+// Refers to the trace.
+class Evidence {
+ public:
+  explicit Evidence(const Trace& trace);
+
+  const Trace& trace;
+  const RunFacts& run;
+  const TraceSample first, last;  // of the steady part
+  const double seconds;
+  const int64_t steps;
+
+  bool steady() const { return steps >= kMinSteps && seconds >= kMinSeconds; }
+  bool started() const { return last.steps > 0; }
+  bool running() const { return !trace.ended(); }
+
+  // In the steady part:
+  double spent_s(StepPhase phase) const { return last.times[phase] - first.times[phase]; }
+  double total_s() const { return last.times.total() - first.times.total(); }
+  double share(StepPhase phase) const { return total_s() > 0 ? spent_s(phase) / total_s() : 0; }
+  // Per step; validation and checkpoints are not part of a step.
+  double step_s() const;
+  double own_s() const;  // the step without waiting for data
+  double waiting_share() const { return step_s() > 0 ? 1 - own_s() / step_s() : 0; }
+  double cores_used() const;
+  double cpus() const { return run.cpus > 0 ? run.cpus : 1; }
+  double cpu_per_step_s() const;
+  double io_stalled_share() const;
+  double read_bytes_per_element() const;
+  double disk_bytes_per_s() const;
+  FeedDemand feed() const;
+  // Step time once the feed takes `feed_s` and all threads together `cpu_s` per step.
+  double predicted_step_s(double feed_s, double cpu_s) const;
+
+  // How long nothing new came, at the end of the trace; 0 once the run has ended.
+  double quiet_s() const { return quiet_s_; }
+  bool stuck() const { return quiet_s_ > 0 && quiet_s_ >= stuck_after_s_; }
+  bool feed_moves() const { return feed_moves_; }           // meanwhile
+  double quiet_cores() const { return quiet_cores_; }       // used meanwhile
+  std::optional<std::string> note(const char* kind) const;  // the last of its kind
+
+  bool dataset_has(const std::string& word) const {
+    return run.dataset.find(word) != std::string::npos;
+  }
+
+ private:
+  void look_at_the_end();
+
+  double quiet_s_ = 0, stuck_after_s_ = kStuckS, quiet_cores_ = 0;
+  bool feed_moves_ = false;
+};
+
+// Part of a run: means over so many steps.
+struct Stretch {
+  double step = 0;   // in the middle
+  double steps = 0;  // how many
+  double own_s = 0;  // per step
+  double loss = 0;
+  double loss_deviation = 0;
+  double losses = 0;
+  double rss_bytes = 0;  // at the end, without what the feed holds
+  double at_s = 0;
+};
+// The whole run in at most `count` stretches of about as many steps each. Without `warm_up` the
+// first step is left out.
+std::vector<Stretch> stretches(const Trace& trace, int64_t count, bool warm_up);
+
+// y = at + slope * x by least squares; `noise` is the standard error of the slope.
+struct Line {
+  double at = 0, slope = 0, noise = 0, r2 = 0;
+};
+Line fit_line(const std::vector<double>& x, const std::vector<double>& y);
+
+// "0.4 s", "41 ms", "3 min 20 s"; "43 MB".
+std::string time_words(double seconds);
+std::string byte_words(double bytes);
+
+}  // namespace headway

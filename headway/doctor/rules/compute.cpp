@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/rules.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t kSmallBatch = 16;  // larger ones are not called small
+constexpr int64_t kBetterBatch = 32;
+constexpr double kFixedShare = 0.25;   // of a step, for what does not depend on the batch
+constexpr double kQuickStep = 1.5e-3;  // most of it is the cost of giving orders
+constexpr double kLongFirstStep = 30;
+constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.30;
+
+// The optimizer costs the same for one sample as for a thousand; so do some microseconds per layer.
+std::optional<Finding> batch_too_small(const Evidence& e) {
+  const int64_t batch = e.run.batch_size;
+  if (!e.steady() || batch <= 0 || batch > kSmallBatch) return std::nullopt;
+  const double optimizer = e.spent_s(StepPhase::kOptimizer) / double(e.steps);
+  const double share = e.own_s() > 0 ? optimizer / e.own_s() : 0;
+  const bool quick = e.own_s() < kQuickStep;
+  if (share < kFixedShare && !quick) return std::nullopt;
+  const double per_sample = e.step_s() / double(batch);
+  const double after = optimizer / double(kBetterBatch) + (e.step_s() - optimizer) / double(batch);
+  return Finding{
+      .cause = "batch-too-small",
+      .severity = batch <= 4 ? Severity::kWarning : Severity::kInfo,
+      .confidence = share >= kFixedShare ? 0.8 : 0.65,
+      .summary = fmt::format("with {} sample{} per step most of the time goes to what every step "
+                             "costs anyway",
+                             batch, batch == 1 ? "" : "s"),
+      .evidence = {fmt::format("the optimizer takes {:.0f}% of a step of {}", 100 * share,
+                               time_words(e.own_s())),
+                   fmt::format("{} per sample", time_words(per_sample))},
+      .where = fmt::format("batch({})", batch),
+      .fix = fmt::format("batch({}) or more, with the learning rate raised to match; accumulate "
+                         "does not help here",
+                         kBetterBatch),
+      .predicted_gain = per_sample / after};  // at least: other fixed costs shrink too
+}
+
+std::optional<Finding> slow_callback(const Evidence& e) {
+  if (!e.steady()) return std::nullopt;
+  const double callbacks = e.share(StepPhase::kCallbacks);
+  const double checkpoint = e.share(StepPhase::kCheckpoint);
+  const bool is_callback = callbacks >= checkpoint;
+  const double share = std::max(callbacks, checkpoint);
+  if (share < kNoted) return std::nullopt;
+  std::string names;
+  for (const std::string& name : e.run.callbacks) names += (names.empty() ? "" : ", ") + name;
+  return Finding{
+      .cause = "slow-callback",
+      .severity = share >= kMuch          ? Severity::kHigh
+                  : share >= kWorthSaying ? Severity::kWarning
+                                          : Severity::kInfo,
+      .confidence = 0.9,
+      .summary = fmt::format("{} take {:.0f}% of the time",
+                             is_callback ? "callbacks" : "checkpoints", 100 * share),
+      .evidence = {fmt::format(
+          "{} of {}",
+          time_words(e.spent_s(is_callback ? StepPhase::kCallbacks : StepPhase::kCheckpoint)),
+          time_words(e.total_s()))},
+      .where = is_callback ? names : "checkpoint",
+      .fix = is_callback
+                 ? "call it less often, or move its work to a thread of its own"
+                 : "write checkpoints less often (every_steps, every_s) or to a faster disk",
+      .predicted_gain = 1 / (1 - std::min(0.95, share))};
+}
+
+std::optional<Finding> stuck_callback(const Evidence& e) {
+  if (!e.stuck() || e.last.phase != "callbacks" || e.last.phase_s < kStuckS) return std::nullopt;
+  return Finding{
+      .cause = "slow-callback",
+      .severity = Severity::kCritical,
+      .confidence = 0.9,
+      .summary = fmt::format("a callback has not come back for {:.0f} s", e.last.phase_s),
+      .evidence = {fmt::format("{:.2f} cores work meanwhile", e.quiet_cores())},
+      .where = e.run.callbacks.size() == 1 ? e.run.callbacks[0] : "callbacks",
+      .fix = "look at what it waits for: a server, a lock, a full disk"};
+}
+
+std::optional<Finding> first_step(const Evidence& e) {
+  double took = e.last.phase == "first step" && e.running() ? e.last.phase_s : 0;
+  for (const TracePhase& phase : e.trace.phases)
+    if (phase.name == "first step") took = std::max(took, phase.seconds);
+  if (took < kLongFirstStep) return std::nullopt;
+  return Finding{
+      .cause = "first-step-compiling",
+      .severity = Severity::kInfo,
+      .confidence = 0.7,
+      .summary = fmt::format("not stuck: the first step alone took {}", time_words(took)),
+      .evidence = {e.steady() ? fmt::format("later ones take {}", time_words(e.step_s()))
+                              : fmt::format("{:.2f} cores work meanwhile", e.quiet_cores())},
+      .where = "first step",
+      .fix = "nothing to repair: libraries load, choose kernels and take memory once"};
+}
+
+constexpr Rule kRules[] = {stuck_callback, slow_callback, batch_too_small, first_step};
+
+}  // namespace
+
+std::span<const Rule> compute_rules() { return kRules; }
+
+}  // namespace headway

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/rules.h"
+
+namespace headway {
+namespace {
+
+constexpr double kThrottled = 0.10, kMuchThrottled = 0.25;  // of the quota's periods
+constexpr int64_t kEnoughPeriods = 20;
+constexpr double kNoCore = 0.20;          // of the time in which threads could have run
+constexpr double kTooManyThreads = 2.0;   // asked for, per core
+constexpr double kTooManyRunnable = 1.5;  // really wanting to run, per core
+constexpr double kWorthThreads = 5e-3;    // a step shorter than this gains nothing from threads
+
+std::optional<Finding> cpu_quota(const Evidence& e) {
+  const int64_t periods = e.last.system.quota_periods - e.first.system.quota_periods;
+  const int64_t throttled = e.last.system.throttled_count - e.first.system.throttled_count;
+  if (!e.steady() || periods < kEnoughPeriods) return std::nullopt;
+  const double share = double(throttled) / double(periods);
+  if (share < kThrottled) return std::nullopt;
+  const int64_t threads = e.run.compute_threads + e.last.feed_threads;
+  return Finding{
+      .cause = "cpu-quota",
+      .severity = share >= kMuchThrottled ? Severity::kHigh : Severity::kWarning,
+      .confidence = 0.95,
+      .summary = fmt::format("the CPU quota stops the run in {:.0f}% of its periods", 100 * share),
+      .evidence = {fmt::format("{} of {} periods throttled; {}", throttled, periods,
+                               e.run.cpu_source.empty() ? "quota not known" : e.run.cpu_source),
+                   fmt::format("{} threads want to run ({} compute, {} feed), {:.2f} cores used",
+                               threads, e.run.compute_threads, e.last.feed_threads,
+                               e.cores_used())},
+      .where = "cgroup of this process",
+      .fix = "raise the container's CPU limit, or use no more threads than the quota has cores"};
+}
+
+// More threads than cores, of our own making: neighbours that take the cores are not meant.
+std::optional<Finding> thread_oversubscription(const Evidence& e) {
+  if (!e.steady()) return std::nullopt;
+  const double cpu = e.last.system.cpu_s - e.first.system.cpu_s;
+  const double waiting = e.last.system.run_queue_wait_s - e.first.system.run_queue_wait_s;
+  const double asked = double(e.run.compute_threads + e.last.feed_threads);
+  const double runnable = (cpu + waiting) / e.seconds;
+  if (waiting < kNoCore * (cpu + waiting) || asked <= kTooManyThreads * e.cpus() ||
+      runnable < kTooManyRunnable * e.cpus()) {
+    return std::nullopt;
+  }
+  return Finding{
+      .cause = "thread-oversubscription",
+      .severity = Severity::kWarning,
+      .confidence = 0.8,
+      .summary = fmt::format("{:.0f} threads share {:.3g} cores and get in each other's way", asked,
+                             e.cpus()),
+      .evidence = {fmt::format("ready threads had no core {:.0f}% of their time",
+                               100 * waiting / (cpu + waiting)),
+                   fmt::format("{:.1f} threads wanted to run at a time", runnable)},
+      .where = fmt::format("{} compute threads, {} feed threads", e.run.compute_threads,
+                           e.last.feed_threads),
+      .fix =
+          "leave .threads out of FitOptions to have them chosen, or give as many as there are "
+          "cores; OMP_NUM_THREADS likewise"};
+}
+
+std::optional<Finding> single_core(const Evidence& e) {
+  if (!e.steady() || e.run.device != "cpu" || e.own_s() < kWorthThreads) return std::nullopt;
+  if (e.waiting_share() > 0.1) return std::nullopt;
+  const bool pinned = e.run.cpus <= 1 && e.run.machine_cores > 1 &&
+                      e.run.cpu_source.find("quota") == std::string::npos;
+  const bool told = e.run.compute_threads == 1 && e.run.cpus >= 2;
+  if (!pinned && !told) return std::nullopt;
+  const double cores = pinned ? double(e.run.machine_cores) : e.cpus();
+  return Finding{.cause = "single-core-affinity",
+                 .severity = Severity::kWarning,
+                 .confidence = told ? 0.7 : 0.8,
+                 .summary = pinned ? "the process may use one core only"
+                                   : "one thread computes while other cores could help",
+                 .evidence = {fmt::format("{:.2f} cores used of {:.3g}", e.cores_used(), cores),
+                              fmt::format("{} of computing per step", time_words(e.own_s()))},
+                 .where = pinned ? "CPU affinity" : "FitOptions.threads.intra_op = 1",
+                 .fix = pinned ? "start it without taskset, or give the container more cores"
+                               : "leave threads.intra_op (--intra-op, OMP_NUM_THREADS) out"};
+}
+
+constexpr Rule kRules[] = {cpu_quota, thread_oversubscription, single_core};
+
+}  // namespace
+
+std::span<const Rule> config_rules() { return kRules; }
+
+}  // namespace headway

@@ -1,0 +1,291 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/rules.h"
+
+namespace headway {
+namespace {
+
+// Shares of a step spent waiting for data: XProf's 5 and 20 per cent, others' 10.
+constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.20;
+constexpr double kAlwaysBusy = 0.75;    // of the time, for a part that only one worker may do
+constexpr double kCoresFull = 0.85;     // of what may be used
+constexpr double kCoresIdle = 0.65;     // less than this is room for more
+constexpr double kWorkersFull = 0.75;   // of the workers' time
+constexpr double kMostOfTheWork = 0.4;  // a named operator's share of the feed
+constexpr double kDiskStalls = 0.20;    // PSI: something waited for a disk
+constexpr double kSmallRead = 256e3;    // bytes per sample
+constexpr double kIdleCores = 0.05;     // a process that does nothing
+constexpr double kAllDropped = 0.95;
+constexpr double kUploadShare = 0.10;
+
+Severity severity_of(double waiting) {
+  if (waiting >= kMuch) return Severity::kHigh;
+  return waiting >= kWorthSaying ? Severity::kWarning : Severity::kInfo;
+}
+
+bool names_any(const std::string& text, std::initializer_list<const char*> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char* word) { return text.find(word) != std::string::npos; });
+}
+
+bool is_pixels(const std::string& op) {
+  return names_any(op, {"decode", "resize", "crop", "flip", "affine", "brightness", "contrast",
+                        "saturation", "hue", "normalize", "grayscale", "standardization"});
+}
+
+bool reads_files(const Evidence& e, const std::string& op) {
+  const bool from_files =
+      names_any(e.run.dataset, {"image_folder", "files", "tfrecord", "text_lines", "read_file"});
+  return from_files && (op.empty() || names_any(op, {"read", "decode", "parse"}));
+}
+
+// The operators that only one worker at a time may run, as the dataset describes them.
+std::string serial_words(const Evidence& e) {
+  std::string words, line;
+  for (size_t at = 0; at < e.run.dataset.size(); at += line.size() + 1) {
+    line = e.run.dataset.substr(at, e.run.dataset.find('\n', at) - at);
+    const size_t text = line.find_first_not_of(' ');
+    if (text == std::string::npos) continue;
+    if (!names_any(line, {"(serial)", "generator"})) continue;
+    words += (words.empty() ? "" : ", ") + line.substr(text);
+  }
+  return words;
+}
+
+struct Starved {
+  double waiting;
+  FeedDemand feed;
+};
+
+std::optional<Starved> starved(const Evidence& e) {
+  if (!e.steady() || e.waiting_share() < kNoted) return std::nullopt;
+  return Starved{e.waiting_share(), e.feed()};
+}
+
+std::string rates(const Evidence& e) {
+  return fmt::format("{:.0f}% of each step waits for data: {} of {}", 100 * e.waiting_share(),
+                     time_words(e.step_s() - e.own_s()), time_words(e.step_s()));
+}
+
+// What the other rules below share; `feed_s` and `cpu_s` are the demands once it is repaired.
+Finding finding_of(const Evidence& e, const char* cause, double feed_s, double cpu_s) {
+  Finding f{.cause = cause, .severity = severity_of(e.waiting_share()), .evidence = {rates(e)}};
+  const double gain = e.step_s() / std::max(1e-9, e.predicted_step_s(feed_s, cpu_s));
+  f.predicted_gain = std::max(1.0, gain);
+  return f;
+}
+
+bool one_at_a_time(const Evidence& e, const FeedDemand& feed) {
+  return feed.serial_s >= kAlwaysBusy * e.step_s() && feed.serial_s >= feed.shared_s() * 0.9;
+}
+
+std::optional<Finding> serial_map(const Evidence& e) {
+  const auto s = starved(e);
+  if (!s) return std::nullopt;
+  const FeedDemand& feed = s->feed;
+  const std::string words = serial_words(e);
+  const bool serial = one_at_a_time(e, feed) && !words.empty();
+  const bool one_worker = !serial && feed.threads < 2 && e.cpus() >= 2 &&
+                          feed.work_s >= kAlwaysBusy * e.step_s() &&
+                          e.cores_used() < kCoresIdle * e.cpus();
+  if (!serial && !one_worker) return std::nullopt;
+  const double workers = std::max(feed.threads, e.cpus());
+  Finding f = finding_of(e, "serial-map", feed.work_s / workers, e.cpu_per_step_s());
+  f.confidence = 0.9;
+  f.where = serial ? words : fmt::format("the feed's single worker, most of it in {}", feed.op);
+  const double demand = serial ? feed.serial_s : feed.work_s;
+  f.summary = fmt::format("one worker makes all samples, in {}", serial ? words : feed.op);
+  f.evidence.push_back(fmt::format("it needs {} per batch and works {:.0f}% of the time",
+                                   time_words(demand), 100 * std::min(1.0, demand / e.step_s())));
+  f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
+  f.fix = serial ? "let it run on many elements at once: leave .num_parallel_calls = 1 out of "
+                   "map(); a generator should only list things, with the work in a map() behind it"
+                 : "leave the number of input threads to Headway (threads.input, --input-threads, "
+                   "Options.threads)";
+  return f;
+}
+
+std::optional<Finding> slow_storage(const Evidence& e) {
+  const auto s = starved(e);
+  if (!s || s->waiting < kWorthSaying) return std::nullopt;
+  const FeedDemand& feed = s->feed;
+  const bool serial = one_at_a_time(e, feed);
+  if (serial && !serial_words(e).empty()) return std::nullopt;
+  if (!reads_files(e, serial ? "" : feed.op)) return std::nullopt;
+  const bool pressed = e.io_stalled_share() >= kDiskStalls && e.disk_bytes_per_s() > 0;
+  const bool blocked = e.cores_used() < kCoresIdle * e.cpus() &&
+                       (serial || feed.shared_s() >= kWorkersFull * e.step_s());
+  if (!blocked) return std::nullopt;
+  const bool small = names_any(e.run.dataset, {"image_folder", "files"}) &&
+                     e.read_bytes_per_element() > 0 && e.read_bytes_per_element() < kSmallRead;
+  Finding f = finding_of(e, small ? "many-small-files" : "slow-storage", 0, e.cpu_per_step_s());
+  f.confidence = pressed ? 0.85 : 0.6;
+  f.where = serial ? "the source" : feed.op;
+  f.summary = small ? "opening and reading many small files takes longer than using them"
+                    : "the storage cannot deliver as fast as training takes";
+  f.evidence.push_back(fmt::format("workers wait inside {} while {:.2f} of {:.3g} cores are used",
+                                   f.where, e.cores_used(), e.cpus()));
+  f.evidence.push_back(
+      fmt::format("{} per sample, {} per second from disk; something waited for "
+                  "a disk {:.0f}% of the time",
+                  byte_words(e.read_bytes_per_element()), byte_words(e.disk_bytes_per_s()),
+                  100 * e.io_stalled_share()));
+  f.fix = small
+              ? "pack the files into shards: headway convert SRC DST"
+              : "copy the data to a local disk, or pack and compress it: headway convert SRC DST; "
+                "cache() when it fits in memory";
+  return f;
+}
+
+std::optional<Finding> decode_saturated(const Evidence& e) {
+  const auto s = starved(e);
+  if (!s || !is_pixels(s->feed.op)) return std::nullopt;
+  const FeedDemand& feed = s->feed;
+  if (e.cores_used() < kCoresFull * e.cpus()) return std::nullopt;
+  if (feed.op_s < kMostOfTheWork * feed.work_s) return std::nullopt;
+  Finding f = finding_of(e, "decode-saturated", (feed.work_s - feed.op_s) / feed.threads,
+                         e.cpu_per_step_s() - feed.op_s);
+  f.confidence = 0.85;
+  f.where = fmt::format("{} in stage {}", feed.op, feed.op_stage);
+  f.summary = "every core works on pixels, and it is not enough";
+  f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
+  f.evidence.push_back(fmt::format("{} of work per batch in {}, {:.0f}% of the feed's",
+                                   time_words(feed.op_s), feed.op, 100 * feed.op_s / feed.work_s));
+  f.fix =
+      "make the images smaller once (headway convert --resize), cache() what is decoded, or "
+      "choose decode = fast; fewer augmentations; more cores";
+  return f;
+}
+
+// The umbrella: the others above say more when they can.
+std::optional<Finding> input_bound(const Evidence& e) {
+  const auto s = starved(e);
+  if (!s || serial_map(e) || slow_storage(e) || decode_saturated(e)) return std::nullopt;
+  const FeedDemand& feed = s->feed;
+  const bool blocked = e.cores_used() < kCoresIdle * e.cpus();
+  Finding f = finding_of(e, "input-bound", (feed.work_s - feed.op_s) / feed.threads,
+                         e.cpu_per_step_s() - (blocked ? 0 : feed.op_s));
+  f.confidence = feed.op.empty() ? 0.6 : 0.8;
+  f.where = feed.op.empty() ? "" : fmt::format("{} in stage {}", feed.op, feed.op_stage);
+  f.summary = feed.op.empty() ? "training waits for data"
+                              : fmt::format("training waits for data, most of it for {}", feed.op);
+  f.evidence.push_back(fmt::format("the feed needs {} of work per batch on {:.0f} workers",
+                                   time_words(feed.work_s), feed.threads));
+  f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
+  f.fix = blocked ? "that function waits (a lock, a sleep, I/O of its own): take the wait out, or "
+                    "give more input threads than cores"
+                  : "make that operator cheaper, do it once and cache(), or use more cores";
+  return f;
+}
+
+std::string stalled_where(const Evidence& e) {
+  const std::string text = e.note("stall").value_or("");
+  const size_t worker = text.find("worker ");
+  if (worker == std::string::npos) return e.trace.stages.empty() ? "" : e.trace.stages.back().name;
+  const size_t in = text.find(": ", worker);
+  return text.substr(in + 2, text.find('\n', in) - in - 2);
+}
+
+// Training has asked for a batch and none comes.
+bool waits_for_nothing(const Evidence& e) {
+  return e.stuck() && (e.last.phase == "first batch" || e.last.phase == "waiting for data");
+}
+
+std::optional<Finding> shuffle_fill(const Evidence& e) {
+  if (!waits_for_nothing(e) || e.last.batches > 0 || !e.feed_moves()) return std::nullopt;
+  if (!e.dataset_has("shuffle(buffer")) return std::nullopt;
+  const int64_t held = e.last.stages.empty() ? 0 : e.last.stages.back().in;
+  return Finding{.cause = "shuffle-fill",
+                 .severity = Severity::kWarning,
+                 .confidence = 0.8,
+                 .summary = "not stuck: a shuffle buffer fills before the first batch",
+                 .evidence = {fmt::format("{:.0f} s, {} elements so far, {} held", e.last.phase_s,
+                                          held, byte_words(double(e.last.feed_ram_bytes)))},
+                 .where = "shuffle",
+                 .fix =
+                     "shuffle the file list before reading and decoding, or give a smaller "
+                     "minimum_fill"};
+}
+
+std::optional<Finding> source_never_yields(const Evidence& e) {
+  if (!waits_for_nothing(e) || shuffle_fill(e)) return std::nullopt;
+  int64_t in = 0, dropped = 0;
+  for (const StageSample& s : e.last.stages) in = std::max(in, s.in), dropped += s.dropped;
+  dropped += e.last.skipped;
+  const bool all_dropped = in > 0 && double(dropped) >= kAllDropped * double(in);
+  if (e.feed_moves() && !all_dropped) return std::nullopt;  // slow, not mute
+  if (!e.feed_moves() && e.quiet_cores() < kIdleCores) return std::nullopt;
+  Finding f{.cause = "source-never-yields", .severity = Severity::kCritical, .confidence = 0.85};
+  f.summary = e.last.batches == 0 ? "no batch was ever produced"
+                                  : fmt::format("no batch for {:.0f} s", e.quiet_s());
+  f.where = stalled_where(e);
+  if (all_dropped) {
+    f.evidence = {fmt::format("{} of {} elements were dropped or skipped", dropped, in)};
+    f.fix =
+        "look at what the filter lets through, and at the first error that is skipped: "
+        "headway inspect";
+  } else {
+    f.evidence = {fmt::format("{} elements in {:.0f} s, while {:.2f} cores work", in,
+                              e.last.phase_s, e.quiet_cores())};
+    f.fix =
+        "the source works and gives nothing: look for errors it swallows and for a loop "
+        "without an end";
+  }
+  return f;
+}
+
+std::optional<Finding> worker_deadlock(const Evidence& e) {
+  if (!waits_for_nothing(e) || e.feed_moves() || e.quiet_cores() >= kIdleCores) return std::nullopt;
+  return Finding{
+      .cause = "worker-deadlock",
+      .severity = Severity::kCritical,
+      .confidence = 0.75,
+      .summary =
+          fmt::format("the workers that make data have stood still for {:.0f} s", e.quiet_s()),
+      .evidence = {fmt::format("no element moves and {:.2f} cores work", e.quiet_cores())},
+      .where = stalled_where(e),
+      .fix =
+          "the function waits for something that does not come: a lock that is "
+          "already held, a queue that nobody fills, a server that does not answer"};
+}
+
+// Elements come, but not yet enough for a batch.
+std::optional<Finding> slow_first_batch(const Evidence& e) {
+  if (!waits_for_nothing(e) || e.last.batches > 0 || !e.feed_moves()) return std::nullopt;
+  if (shuffle_fill(e) || source_never_yields(e) || e.last.stages.empty()) return std::nullopt;
+  return Finding{
+      .cause = "input-bound",
+      .severity = Severity::kWarning,
+      .confidence = 0.6,
+      .summary = "not stuck: the first batch takes long to fill",
+      .evidence = {fmt::format("{} elements in {:.0f} s", e.last.stages[0].in, e.last.phase_s)},
+      .where = e.last.stages.empty() ? "" : e.trace.stages[0].name,
+      .fix = "see which operator is slow: headway inspect, headway bench feed"};
+}
+
+std::optional<Finding> upload_bound(const Evidence& e) {
+  const double share = e.share(StepPhase::kUpload);
+  if (!e.steady() || e.run.device == "cpu" || share < kUploadShare) return std::nullopt;
+  return Finding{.cause = "upload-bound",
+                 .severity = share >= kMuch ? Severity::kHigh : Severity::kWarning,
+                 .confidence = 0.7,
+                 .summary = fmt::format("copying batches to {} takes {:.0f}% of the time",
+                                        e.run.device, 100 * share),
+                 .evidence = {fmt::format(
+                     "{} per step", time_words(e.spent_s(StepPhase::kUpload) / double(e.steps)))},
+                 .where = "upload",
+                 .fix = "send bytes, not floats: leave normalisation to the device",
+                 .predicted_gain = 1 / (1 - std::min(0.95, share))};
+}
+
+constexpr Rule kRules[] = {source_never_yields, worker_deadlock, shuffle_fill,
+                           slow_first_batch,    serial_map,      slow_storage,
+                           decode_saturated,    input_bound,     upload_bound};
+
+}  // namespace
+
+std::span<const Rule> input_rules() { return kRules; }
+
+}  // namespace headway

@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/rules.h"
+
+namespace headway {
+namespace {
+
+constexpr double kGrowth = 0.01;      // of a step's time per 100 steps
+constexpr double kWorthSaying = 1.2;  // end against beginning
+constexpr double kSure = 4;           // standard errors
+constexpr size_t kEnoughStretches = 8;
+constexpr int64_t kLongEpoch = 2000;
+constexpr double kTimesLonger = 3;
+constexpr double kMostlyValidation = 0.5;
+constexpr double kLongValidation = 10;
+
+std::optional<Finding> step_time_grows(const Evidence& e) {
+  std::vector<Stretch> parts = stretches(e.trace, 24, false);
+  if (!e.steady() || parts.size() < kEnoughStretches) return std::nullopt;
+  std::vector<double> step, own;
+  for (const Stretch& part : parts) step.push_back(part.step), own.push_back(part.own_s);
+  const Line line = fit_line(step, own);
+  const double begin = line.at + line.slope * step.front();
+  const double end = line.at + line.slope * step.back();
+  if (begin <= 0 || line.slope * 100 < kGrowth * begin || line.slope < kSure * line.noise ||
+      end < kWorthSaying * begin) {
+    return std::nullopt;
+  }
+  return Finding{
+      .cause = "step-time-grows",
+      .severity = end > 2 * begin ? Severity::kHigh : Severity::kWarning,
+      .confidence = std::min(0.95, 0.5 + line.r2 / 2),
+      .summary = fmt::format("steps become slower: {} at step {:.0f}, {} at step {:.0f}",
+                             time_words(begin), step.front(), time_words(end), step.back()),
+      .evidence = {fmt::format("{:.1f}% per 100 steps, in {} stretches (R2 {:.2f}); "
+                               "waiting for data is not counted",
+                               100 * 100 * line.slope / begin, parts.size(), line.r2)},
+      .where = e.share(StepPhase::kCallbacks) > 0.2 ? "callbacks" : "the step",
+      .fix =
+          "look for what is added in every step: losses kept with their graphs, "
+          "lists that are searched, operators made inside the loop",
+      .predicted_gain = e.own_s() / begin};
+}
+
+// A length nobody knows, and no end so far.
+std::optional<Finding> epoch_never_ends(const Evidence& e) {
+  if (e.run.steps_per_epoch >= 0 || !e.running() || !e.steady()) return std::nullopt;
+  double longest = 0;
+  for (const TraceEpoch& epoch : e.trace.epochs) longest = std::max(longest, double(epoch.steps));
+  const auto now = double(e.last.step_in_epoch);
+  if (now < kLongEpoch || now < kTimesLonger * longest) return std::nullopt;
+  return Finding{
+      .cause = "epoch-never-ends",
+      .severity = longest > 0 ? Severity::kWarning : Severity::kInfo,
+      .confidence = longest > 0 ? 0.8 : 0.5,
+      .summary = fmt::format("epoch {} has {} steps and no end is known", e.last.epoch + 1,
+                             e.last.step_in_epoch),
+      .evidence = {longest > 0 ? fmt::format("the longest epoch so far had {:.0f}", longest)
+                               : "the dataset does not know its length: a generator or a filter",
+                   fmt::format("{} so far", time_words(e.last.at_s))},
+      .where = "dataset",
+      .fix = "give steps_per_epoch, or let the generator end"};
+}
+
+std::optional<Finding> hidden_validation(const Evidence& e) {
+  if (e.running() && e.last.phase == "validation" && e.last.phase_s >= kLongValidation) {
+    return Finding{.cause = "hidden-validation",
+                   .severity = Severity::kInfo,
+                   .confidence = 0.95,
+                   .summary = fmt::format("not stuck: epoch {} is trained, it validates since {}",
+                                          e.last.epoch + 1, time_words(e.last.phase_s)),
+                   .evidence = {fmt::format("{:.2f} cores work", e.quiet_cores())},
+                   .where = "validation",
+                   .fix = "validation_steps, validation_every, or a smaller validation set"};
+  }
+  const double share = e.share(StepPhase::kValidation);
+  if (!e.steady() || share < kMostlyValidation) return std::nullopt;
+  return Finding{.cause = "hidden-validation",
+                 .severity = Severity::kWarning,
+                 .confidence = 0.85,
+                 .summary = fmt::format("validation takes {:.0f}% of the time", 100 * share),
+                 .evidence = {fmt::format("{} of {}", time_words(e.spent_s(StepPhase::kValidation)),
+                                          time_words(e.total_s()))},
+                 .where = "validation",
+                 .fix = "validation_steps, validation_every, or a smaller validation set",
+                 .predicted_gain = 1 / (1 - std::min(0.95, share))};
+}
+
+constexpr Rule kRules[] = {step_time_grows, epoch_never_ends, hidden_validation};
+
+}  // namespace
+
+std::span<const Rule> loop_rules() { return kRules; }
+
+}  // namespace headway

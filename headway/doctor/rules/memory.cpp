@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/rules.h"
+
+namespace headway {
+namespace {
+
+constexpr double kFaultsPerS = 100;
+constexpr double kAllStalled = 0.10, kSomeStalled = 0.05;  // of the time, for memory (PSI)
+constexpr double kNearlyFull = 0.95;
+constexpr double kStraight = 0.9;  // R^2
+constexpr double kLeakBytes = 64e6, kLeakShare = 0.10;
+constexpr size_t kEnoughStretches = 8;
+
+std::optional<Finding> pressure(const Evidence& e) {
+  if (e.seconds < kMinSeconds) return std::nullopt;
+  const SystemSample &a = e.first.system, &b = e.last.system;
+  const double faults = double(b.major_faults - a.major_faults) / e.seconds;
+  const double full = (b.memory_full_s - a.memory_full_s) / e.seconds;
+  const double some = (b.memory_some_s - a.memory_some_s) / e.seconds;
+  // Faults alone may be a mapped file read for the first time.
+  const bool swaps = faults >= kFaultsPerS && (b.swap_bytes > 0 || some >= kSomeStalled);
+  if (!swaps && full < kAllStalled) return std::nullopt;
+  return Finding{
+      .cause = "host-memory-pressure",
+      .severity = full >= kAllStalled ? Severity::kHigh : Severity::kWarning,
+      .confidence = 0.9,
+      .summary = "the machine is short of memory and fetches pages from disk again and again",
+      .evidence = {fmt::format("{:.0f} major faults per second, {} swapped out", faults,
+                               byte_words(double(b.swap_bytes))),
+                   fmt::format("everything stood still for memory {:.0f}% of the time, something "
+                               "{:.0f}%",
+                               100 * full, 100 * some),
+                   fmt::format("{} in use, {} of it held by the feed",
+                               byte_words(double(b.rss_bytes)),
+                               byte_words(double(e.last.feed_ram_bytes)))},
+      .where = e.last.feed_ram_bytes > b.rss_bytes / 4 ? "buffers of the feed" : "",
+      .fix =
+          "make buffers smaller (ram_budget_bytes, shuffle before decoding, no cache()), a "
+          "smaller batch, or a machine with more memory"};
+}
+
+std::optional<Finding> memory_limit(const Evidence& e) {
+  const auto used = double(e.last.system.rss_bytes);
+  const auto left = double(e.last.system.available_bytes);
+  if (used <= 0 || left <= 0 || used < kNearlyFull * (used + left)) return std::nullopt;
+  return Finding{
+      .cause = "memory-limit",
+      .severity = Severity::kHigh,
+      .confidence = 0.8,
+      .summary = fmt::format("memory is nearly used up: {} in use, {} left", byte_words(used),
+                             byte_words(left)),
+      .evidence = {fmt::format("the feed holds {}", byte_words(double(e.last.feed_ram_bytes)))},
+      .where = "this process",
+      .fix =
+          "raise the container's memory limit, make the batch smaller, or give the feed a "
+          "smaller ram_budget_bytes"};
+}
+
+std::optional<Finding> leak(const Evidence& e) {
+  const std::vector<Stretch> parts = stretches(e.trace, 32, false);
+  if (!e.steady() || parts.size() < kEnoughStretches) return std::nullopt;
+  std::vector<double> step, bytes;
+  for (size_t i = parts.size() / 4; i < parts.size(); ++i) {  // allocators settle first
+    step.push_back(parts[i].step);
+    bytes.push_back(parts[i].rss_bytes);
+  }
+  const Line line = fit_line(step, bytes);
+  const double grown = bytes.back() - bytes.front();
+  if (line.r2 < kStraight || line.slope <= 0) return std::nullopt;
+  if (grown < kLeakBytes || grown < kLeakShare * bytes.front()) return std::nullopt;
+  if (e.dataset_has("cache")) return std::nullopt;  // grows until it holds everything
+  const double lasts = double(e.last.system.available_bytes) / line.slope;
+  return Finding{
+      .cause = "host-memory-leak",
+      .severity = Severity::kWarning,
+      .confidence = 0.8,
+      .summary = fmt::format("memory grows with every step: {} in {:.0f} steps", byte_words(grown),
+                             step.back() - step.front()),
+      .evidence = {fmt::format("{} per step, in a straight line (R2 {:.2f})",
+                               byte_words(line.slope), line.r2),
+                   fmt::format("what is left lasts for about {:.0f} more steps", lasts)},
+      .where = e.run.callbacks.empty() ? "" : "callbacks, or a loss kept with its graph",
+      .fix = "keep numbers, not tensors: loss.item() in lists, nothing appended in callbacks"};
+}
+
+constexpr Rule kRules[] = {memory_limit, pressure, leak};
+
+}  // namespace
+
+std::span<const Rule> memory_rules() { return kRules; }
+
+}  // namespace headway

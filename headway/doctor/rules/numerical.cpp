@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headway/doctor/rules/rules.h"
+
+namespace headway {
+namespace {
+
+constexpr double kDiverges = 1.5;  // the loss at the end against the beginning
+constexpr double kAboveBest = 2;   // and against the best in between
+constexpr double kFlat = 0.01;     // relative change that is none
+constexpr double kLossesToDiverge = 50, kLossesToBeFlat = 300;
+constexpr double kTinyRate = 1e-5;
+constexpr size_t kEnoughStretches = 4;
+
+struct LossCourse {
+  double first = 0, last = 0, best = 0, worst = 0, losses = 0;
+};
+
+// Means over an eighth of the run each; losses below zero have no ratios.
+std::optional<LossCourse> loss_course(const Evidence& e) {
+  const std::vector<Stretch> parts = stretches(e.trace, 8, true);
+  LossCourse course;
+  for (const Stretch& part : parts) {
+    if (part.losses == 0) continue;
+    if (part.loss <= 0) return std::nullopt;
+    if (course.losses == 0) course.first = course.best = course.worst = part.loss;
+    course.last = part.loss;
+    course.best = std::min(course.best, part.loss);
+    course.worst = std::max(course.worst, part.loss);
+    course.losses += part.losses;
+  }
+  if (parts.size() < kEnoughStretches || course.losses == 0) return std::nullopt;
+  return course;
+}
+
+std::string rate_words(const Evidence& e) {
+  return e.last.learning_rate > 0 ? fmt::format("learning rate {:.2g}", e.last.learning_rate)
+                                  : "learning rate not known";
+}
+
+std::optional<Finding> rate_too_high(const Evidence& e) {
+  const auto course = loss_course(e);
+  const bool bad = e.last.bad_losses > 0;
+  if (!course || e.run.resumed || (course->losses < kLossesToDiverge && !bad)) return std::nullopt;
+  const double end = bad ? course->worst : course->last;
+  if (end < kDiverges * course->first || end < kAboveBest * course->best) return std::nullopt;
+  return Finding{
+      .cause = "learning-rate",
+      .severity = bad ? Severity::kCritical : Severity::kHigh,
+      .confidence = 0.85,
+      .summary = "the loss grows: the learning rate is too high",
+      .evidence = {fmt::format("loss {:.4g} at first, {:.4g} at best, {:.4g} at {}", course->first,
+                               course->best, end, bad ? "worst, then not a number" : "the end"),
+                   rate_words(e)},
+      .where = e.run.optimizer,
+      .fix = e.last.learning_rate > 0
+                 ? fmt::format("try a learning rate of {:.1g}; clip gradients (.clip)",
+                               e.last.learning_rate / 10)
+                 : "a tenth of the learning rate; clip gradients (.clip)"};
+}
+
+std::optional<Finding> not_a_number(const Evidence& e) {
+  if (e.last.bad_losses == 0) return std::nullopt;
+  const bool at_once = e.last.first_bad_step <= 1;
+  return Finding{
+      .cause = "nan-loss",
+      .severity = Severity::kCritical,
+      .confidence = 1,
+      .summary = fmt::format("the loss is not a number since step {}", e.last.first_bad_step),
+      .evidence = {fmt::format("{} of {} losses", e.last.bad_losses,
+                               e.last.bad_losses + e.last.losses),
+                   rate_words(e)},
+      .where = fmt::format("step {}", e.last.first_bad_step),
+      .fix = at_once ? "it is so from the first step on: look at the inputs and at the loss "
+                       "(logarithms of 0, divisions)"
+                     : "lower the learning rate, clip the gradients, add TerminateOnNaN()"};
+}
+
+// Enough steps, and the loss is where it was.
+std::optional<LossCourse> flat_loss(const Evidence& e) {
+  const auto course = loss_course(e);
+  if (!course || e.run.resumed || course->losses < kLossesToBeFlat) return std::nullopt;
+  if (e.last.bad_losses > 0) return std::nullopt;
+  if (course->worst - course->best > 2 * kFlat * course->first) return std::nullopt;
+  return course;
+}
+
+std::string flat_words(const LossCourse& course) {
+  return fmt::format("loss {:.5g} at first, {:.5g} at the end, over {:.0f} steps", course.first,
+                     course.last, course.losses);
+}
+
+std::optional<Finding> rate_too_low(const Evidence& e) {
+  const auto course = flat_loss(e);
+  const double rate = e.last.learning_rate;
+  if (!course || rate <= 0 || rate >= kTinyRate) return std::nullopt;
+  return Finding{.cause = "learning-rate",
+                 .severity = Severity::kWarning,
+                 .confidence = 0.75,
+                 .summary = "the loss hardly moves: the learning rate is too low",
+                 .evidence = {flat_words(*course), rate_words(e)},
+                 .where = e.run.optimizer,
+                 .fix = "try the optimizer's usual rate (Adam 1e-3, SGD 1e-2)"};
+}
+
+std::optional<Finding> rate_is_zero(const Evidence& e) {
+  if (!flat_loss(e) || e.last.learning_rate != 0 || e.run.optimizer.empty()) return std::nullopt;
+  return Finding{
+      .cause = "weights-not-updated",
+      .severity = Severity::kHigh,
+      .confidence = 0.9,
+      .summary = "the learning rate is 0: the weights do not move",
+      .evidence = {flat_words(*flat_loss(e))},
+      .where = e.run.optimizer,
+      .fix = "give a learning rate, or look at the schedule and at callbacks that set it"};
+}
+
+std::optional<Finding> loss_frozen(const Evidence& e) {
+  const auto course = flat_loss(e);
+  if (!course || rate_too_low(e) || rate_is_zero(e)) return std::nullopt;
+  return Finding{.cause = "loss-frozen",
+                 .severity = Severity::kWarning,
+                 .confidence = 0.6,
+                 .summary = "nothing is learnt: the loss stays where it began",
+                 .evidence = {flat_words(*course), rate_words(e)},
+                 .where = "loss",
+                 .fix =
+                     "check that labels belong to their samples, that inputs are scaled, and "
+                     "that the last layer fits the loss; then try ten times and a tenth of the "
+                     "learning rate"};
+}
+
+constexpr Rule kRules[] = {rate_too_high, not_a_number, rate_is_zero, rate_too_low, loss_frozen};
+
+}  // namespace
+
+std::span<const Rule> numerical_rules() { return kRules; }
+
+}  // namespace headway

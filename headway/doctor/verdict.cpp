@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/diagnose.h"
+#include "headway/doctor/evidence.h"
+
+namespace headway {
+namespace {
+
+constexpr double kBound = 0.9;  // the rest of a step, when something is said to bind it
+
+// Until epoch `epochs` ends, validation and checkpoints at the pace so far.
+std::optional<double> seconds_until(const Evidence& e, int64_t epochs) {
+  if (!e.steady() || e.run.steps_per_epoch <= 0 || !e.running()) return std::nullopt;
+  const int64_t done = e.last.epoch * e.run.steps_per_epoch + e.last.step_in_epoch;
+  const int64_t left = epochs * e.run.steps_per_epoch - done;
+  return left < 0 ? std::nullopt : std::optional(double(left) * e.seconds / double(e.steps));
+}
+
+std::string pace(const Evidence& e) {
+  if (!e.steady()) return "too few steps to judge its speed";
+  const double own = 1 - e.waiting_share();
+  std::string text = own >= kBound ? "compute-bound, " : "";
+  text += fmt::format("{} per step", time_words(e.step_s()));
+  if (const auto left = seconds_until(e, e.last.epoch + 1)) {
+    text += fmt::format("; epoch {} ends in {}", e.last.epoch + 1, time_words(*left));
+  }
+  const double feed = e.feed().shared_s();
+  if (!e.running() && own >= kBound && feed > 0 && e.own_s() > 1.5 * feed) {
+    text += fmt::format("; the feed could go {:.1f}x faster", e.own_s() / feed);
+  }
+  return text;
+}
+
+// Before the first step there is no speed: say what it does, and for how long.
+std::string beginning(const Evidence& e) {
+  if (e.last.phase.empty()) return "no step yet";
+  return fmt::format("no step yet, in \"{}\" for {}", e.last.phase, time_words(e.last.phase_s));
+}
+
+bool grave(const std::vector<Finding>& findings) {
+  return !findings.empty() && findings[0].severity >= Severity::kWarning;
+}
+
+bool is_numerical(const std::string& cause) {
+  return cause == "learning-rate" || cause == "nan-loss" || cause == "loss-frozen" ||
+         cause == "weights-not-updated";
+}
+
+std::string state_of(const Evidence& e, const std::vector<Finding>& findings) {
+  if (e.trace.ending.starts_with("failed")) return "crashed";
+  const bool critical = grave(findings) && findings[0].severity == Severity::kCritical;
+  if (e.running() && e.stuck() && critical) return "stuck";
+  if (grave(findings)) return "slow";
+  if (!e.started()) return "not-started";
+  return "healthy";
+}
+
+}  // namespace
+
+Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
+  const Evidence e(trace);
+  Verdict out{.state = state_of(e, findings)};
+  out.eta_s = e.run.epochs > 0 ? seconds_until(e, e.run.epochs) : std::nullopt;
+  std::string what = e.started() ? pace(e) : beginning(e);
+  if (out.state == "crashed") {
+    what = trace.ending;
+  } else if (out.state == "stuck") {
+    what = findings[0].summary;
+  } else if (grave(findings)) {
+    what = findings[0].summary + "; " + what;
+  } else if (!findings.empty()) {
+    what += "; " + findings[0].summary;
+  } else if (e.running() && e.stuck()) {
+    out.state = "stuck";
+    what = fmt::format("nothing new in \"{}\", and no rule knows why", e.last.phase);
+  }
+  // Numbers that went wrong are trouble, but not slowness.
+  std::string word = out.state;
+  if (word == "slow" && is_numerical(findings[0].cause)) word = "trouble";
+  if (word == "stuck") word += fmt::format(" ({})", time_words(e.quiet_s()));
+  out.sentence = word + ": " + what;
+  return out;
+}
+
+}  // namespace headway

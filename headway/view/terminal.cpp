@@ -1,0 +1,52 @@
+#include "headway/view/terminal.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+namespace headway {
+namespace {
+
+constexpr size_t kWidth = 100;
+constexpr size_t kLabelWidth = 10;
+
+// "  fix       first line" and what does not fit below it.
+std::string labelled(const std::string& label, const std::string& text) {
+  std::string out, line = fmt::format("  {:<{}}", label, kLabelWidth);
+  const std::string margin(line.size(), ' ');
+  std::istringstream words(text);
+  bool begun = false;
+  for (std::string word; words >> word; begun = true) {
+    if (begun && line.size() + 1 + word.size() > kWidth) {
+      out += line + "\n";
+      line = margin + word;
+    } else {
+      line += (begun ? " " : "") + word;
+    }
+  }
+  return out + line + "\n";
+}
+
+}  // namespace
+
+std::string finding_text(const Finding& finding) {
+  std::string text = fmt::format("{} ({:.0f}% sure): {}\n", severity_name(finding.severity),
+                                 100 * finding.confidence, finding.summary);
+  if (!finding.where.empty()) text += labelled("where", finding.where);
+  for (const std::string& line : finding.evidence) {
+    text += labelled(&line == &finding.evidence[0] ? "evidence" : "", line);
+  }
+  if (!finding.fix.empty()) text += labelled("fix", finding.fix);
+  if (finding.predicted_gain && *finding.predicted_gain >= 1.05) {
+    text += labelled("gain", fmt::format("about {:.1f}x as fast", *finding.predicted_gain));
+  }
+  return text + labelled("more", finding.page());
+}
+
+std::string diagnosis_text(const Verdict& verdict, const std::vector<Finding>& findings) {
+  std::string text = verdict.sentence + "\n";
+  for (const Finding& finding : findings) text += "\n" + finding_text(finding);
+  return text;
+}
+
+}  // namespace headway

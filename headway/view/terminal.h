@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headway/doctor/diagnose.h"
+
+namespace headway {
+
+// A finding as lines of text; long ones go on below where they began.
+//
+//   slow: one worker makes all samples, in slow(serial)
+//     where     slow(serial)
+//     evidence  58% of each step waits for data: 58 ms of 100 ms
+//               it needs 100 ms per batch and works 100% of the time
+//     fix       let it run on many elements at once: ...
+//     gain      about 2.5x as fast
+//     more      docs/causes/serial-map.md
+std::string finding_text(const Finding& finding);
+
+// The verdict on a line, then the findings, best first.
+std::string diagnosis_text(const Verdict& verdict, const std::vector<Finding>& findings);
+
+}  // namespace headway
