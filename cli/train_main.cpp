@@ -10,8 +10,11 @@
 #include "cli/output.h"
 #include "cli/train_data.h"
 #include "cli/train_settings.h"
+#include "headway/doctor/diagnose.h"
 #include "headway/train/threads.h"
 #include "headway/train/train.h"
+#include "headway/view/json.h"
+#include "headway/view/terminal.h"
 
 namespace headway::cli {
 namespace {
@@ -89,6 +92,7 @@ FitOptions fit_options(const TrainSettings& s, const TrainData& data) {
          .restore_best_weights = true}));
   }
   if (!s.csv.empty()) fit.callbacks.push_back(CSVLogger(s.csv));
+  fit.trace = s.trace;
   fit.should_stop = [] { return interrupted(); };
   return fit;
 }
@@ -101,6 +105,8 @@ nlohmann::json json_of(const Logs& logs) {
 
 nlohmann::json json_of(const TrainSettings& s, const Model& model, const History& history) {
   nlohmann::json epochs = nlohmann::json::array(), times = nlohmann::json::object();
+  const std::vector<Finding> findings = diagnose(*history.trace);
+  const Verdict judged = verdict(*history.trace, findings);
   for (const Logs& logs : history.epochs) epochs.push_back(json_of(logs));
   for (size_t i = 0; i < kStepPhases; ++i) {
     times[std::string(kStepPhaseNames[i])] = history.times.seconds[i];
@@ -116,7 +122,9 @@ nlohmann::json json_of(const TrainSettings& s, const Model& model, const History
           {"first_step_s", history.first_step_s},
           {"time_s", times},
           {"stopped_by", history.stopped_by},
-          {"warnings", history.warnings}};
+          {"warnings", history.warnings},
+          {"verdict", judged.sentence},
+          {"findings", json_of(judged, findings)["findings"]}};
 }
 
 void say_where(const Model& model, const TrainSettings& s) {
@@ -156,6 +164,8 @@ void train(const TrainSettings& s) {
     fmt::print("{}", history.time_table());
     if (!history.epochs.empty()) fmt::print("result: {}\n", history.epochs.back().str());
     if (!history.stopped_by.empty()) fmt::print("stopped: {}\n", history.stopped_by);
+    const std::vector<Finding> findings = diagnose(*history.trace);
+    fmt::print("verdict: {}", diagnosis_text(verdict(*history.trace, findings), findings));
   }
   check_interrupt();
 }

@@ -112,6 +112,7 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
   keeping->add_flag("--resume", s.resume, "go on from the newest checkpoint");
   keeping->add_option("--save", s.save, "write the weights here at the end (safetensors)");
   keeping->add_option("--csv", s.csv, "one line per epoch");
+  keeping->add_option("--trace", s.trace, "write here what happens, for `headway doctor`");
   keeping->add_flag("--summary", s.summary, "print the layers and the memory they take");
   keeping->add_flag("--json", s.json, "one JSON object on standard output at the end");
 }

@@ -45,6 +45,7 @@ struct TrainSettings {
   bool resume = false;
   std::string save;  // weights, at the end
   std::string csv;
+  std::string trace;  // for `headway doctor`
   bool summary = false;
   bool json = false;
 };

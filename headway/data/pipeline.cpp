@@ -99,8 +99,9 @@ struct Pipeline::Impl {
   const int64_t started_ns;
   std::unique_ptr<StageIterator> root;
   Worker self{-1};  // for pipelines without threads
-  int64_t taken = 0;
-  int64_t returned_ns = 0;  // when next() last gave something
+  // Stored by the consumer; reports are made from any thread.
+  std::atomic<int64_t> taken{0};
+  std::atomic<int64_t> returned_ns{0};  // when next() last gave something
 };
 
 Pipeline::Pipeline(const Dataset& dataset, StartOptions options)
@@ -112,7 +113,8 @@ std::optional<Element> Pipeline::next() {
   Impl& p = *impl_;
   ConsumerCounters& seen = p.run.recorder.consumer;
   const int64_t asked = now_ns();
-  if (p.returned_ns) seen.elsewhere_ns.fetch_add(asked - p.returned_ns, std::memory_order_relaxed);
+  const int64_t left = p.returned_ns.load(std::memory_order_relaxed);
+  if (left) seen.elsewhere_ns.fetch_add(asked - left, std::memory_order_relaxed);
   const double stall_s = p.run.options.stall_report_s.value_or(kDefaultStallS);
   const auto patience = static_cast<int64_t>(stall_s * 1e9);
   int64_t next_report = stall_s > 0 ? asked + patience : INT64_MAX;
@@ -140,10 +142,13 @@ std::optional<Element> Pipeline::next() {
       next_report = now + patience;
     }
   }
-  p.returned_ns = now_ns();
-  seen.waiting_ns.fetch_add(p.returned_ns - asked, std::memory_order_relaxed);
+  now = now_ns();
+  p.returned_ns.store(now, std::memory_order_relaxed);
+  seen.waiting_ns.fetch_add(now - asked, std::memory_order_relaxed);
   if (poll == Poll::kEnd) return std::nullopt;
-  if (p.taken++ == 0) seen.first_ns.store(p.returned_ns - p.started_ns, std::memory_order_relaxed);
+  const int64_t taken = p.taken.load(std::memory_order_relaxed);
+  p.taken.store(taken + 1, std::memory_order_relaxed);
+  if (taken == 0) seen.first_ns.store(now - p.started_ns, std::memory_order_relaxed);
   seen.taken.fetch_add(1, std::memory_order_relaxed);
   return element;
 }
@@ -154,7 +159,7 @@ PipelineState Pipeline::save() const {
   const nlohmann::json json = {{"format", kFormat},
                                {"pipeline", impl_->description},
                                {"epoch", impl_->epoch},
-                               {"taken", impl_->taken},
+                               {"taken", impl_->taken.load()},
                                {"skipped", impl_->run.ledger.skipped()},
                                {"seen", impl_->run.ledger.seen()},
                                {"cursor", cursor.words()}};
@@ -199,6 +204,8 @@ PipelineStats Pipeline::stats() const {
     stage.bytes_out = s->bytes_out;
     stage.busy_s = double(s->busy_ns) * 1e-9;
     stage.input_s = double(s->input_ns) * 1e-9;
+    stage.waits_for_input = s->waits_for_input;
+    stage.waits_for_room = s->waits_for_room;
     stage.queue_fill = s->queue_fill;
     stage.queue_capacity = s->queue_capacity;
     for (const auto& op : s->ops) {
@@ -250,8 +257,9 @@ std::string Pipeline::explain() const {
 std::string Pipeline::stall_report() const {
   const Impl& p = *impl_;
   const int64_t now = now_ns();
-  const double quiet = double(now - (p.returned_ns ? p.returned_ns : p.started_ns)) * 1e-9;
-  std::string text = fmt::format("no element for {:.1f} s ({} so far)\n", quiet, p.taken);
+  const int64_t left = p.returned_ns;
+  const double quiet = double(now - (left ? left : p.started_ns)) * 1e-9;
+  std::string text = fmt::format("no element for {:.1f} s ({} so far)\n", quiet, p.taken.load());
   for (const auto& stage : p.run.pool.stages()) {
     text += fmt::format("  stage {}: {}\n", stage->name(), stage->state());
   }

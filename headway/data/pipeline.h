@@ -36,8 +36,9 @@ struct StageStats {
   int64_t elements_out = 0;
   int64_t dropped = 0;
   int64_t bytes_out = 0;
-  double busy_s = 0;   // running operators, summed over workers
-  double input_s = 0;  // pulling from its source
+  double busy_s = 0;                                // running operators, summed over workers
+  double input_s = 0;                               // pulling from its source
+  int64_t waits_for_input = 0, waits_for_room = 0;  // a worker came in vain
   int64_t queue_fill = 0;
   int64_t queue_capacity = 0;
   std::vector<OpStats> ops;
@@ -74,6 +75,7 @@ class Pipeline {
   // any threads) goes on with exactly the element that would have come.
   PipelineState save() const;
 
+  // stats() and stall_report(): from any thread, while the pipeline lives.
   PipelineStats stats() const;
   // What was planned, which threads and buffers were chosen, and why.
   std::string explain() const;

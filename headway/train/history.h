@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "headway/trace/step_counters.h"
 
 namespace headway {
+
+struct Trace;
 
 // Numbers by name in the order in which they are shown: loss, metrics, val_loss ...
 class Logs {
@@ -19,6 +22,7 @@ class Logs {
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
   bool empty() const { return values_.empty(); }
+  const std::vector<std::pair<std::string, double>>& all() const { return values_; }
   std::string str() const;  // "loss 1.932  accuracy 0.31"
 
  private:
@@ -34,7 +38,8 @@ struct History {
   StepTimes times;  // of this process
   double first_batch_s = 0, first_step_s = 0;
   double seconds = 0;
-  int64_t samples = 0;  // trained on by this process
+  int64_t samples = 0;                 // trained on by this process
+  std::shared_ptr<const Trace> trace;  // what happened, for the doctor
 
   double samples_per_s() const { return seconds > 0 ? double(samples) / seconds : 0; }
   std::string time_table() const;  // where the time went, in lines

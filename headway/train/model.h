@@ -73,6 +73,7 @@ struct FitOptions {
   ThreadCounts threads{};
   uint64_t seed = 0;  // of dropout and of the order of plain tensors
   Show show = Show::kAuto;
+  std::string trace{};  // file for the doctor, written as it goes; empty: in memory only
   std::function<bool()> should_stop{};  // asked between steps: Ctrl-C ends with a checkpoint
 };
 

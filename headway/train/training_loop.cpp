@@ -9,6 +9,7 @@
 
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
+#include "headway/core/limits.h"
 #include "headway/core/log.h"
 #include "headway/train/bad_sample.h"
 #include "headway/train/tensor_bridge.h"
@@ -24,6 +25,10 @@ std::vector<at::Tensor> trainable(const std::vector<NamedWeight>& weights) {
   for (const NamedWeight& w : weights)
     if (w.trainable) values.push_back(w.value);
   return values;
+}
+
+int64_t samples_in(const Batch& batch) {
+  return batch.empty() || batch.fields()[0].value.rank() == 0 ? 1 : batch.fields()[0].value.dim(0);
 }
 
 void check_loss(const at::Tensor& loss) {
@@ -90,29 +95,71 @@ void TrainingLoop::start_pipeline(const Dataset& dataset, std::optional<Pipeline
   if (one_pipeline_ && options_.steps_per_epoch == kAuto) source = source.repeat();
   const int64_t iteration = one_pipeline_ ? 0 : epoch_;
   pipeline_.emplace(source.start({.epoch = iteration, .state = std::move(state)}));
+  recorder_->watch(&*pipeline_);
+}
+
+void TrainingLoop::stop_pipeline() {
+  recorder_->watch(nullptr);
+  pipeline_.reset();
 }
 
 std::optional<Batch> TrainingLoop::next_batch() {
+  if (any_step_) recorder_->enter("waiting for data");
   std::optional<Batch> batch = pipeline_->next();
   counters_.mark(StepPhase::kWaitForData);
+  if (any_step_) recorder_->enter("step");
   return batch;
 }
 
+RunFacts TrainingLoop::facts(const Dataset& dataset) const {
+  const Limits limits = read_limits();
+  RunFacts facts{.program = "headway",
+                 .device = spec_.device.is_cpu() ? "cpu" : spec_.device.str(),
+                 .cpus = limits.cpus,
+                 .cpu_source = limits.cpu_source,
+                 .machine_cores = std::thread::hardware_concurrency(),
+                 .compute_threads = options_.threads.intra_op,
+                 .dataset = dataset.describe(),
+                 .optimizer = spec_.optimizer.describe(),
+                 .batch_size = first_batch_ ? samples_in(*first_batch_) : 0,
+                 .steps_per_epoch = steps_,
+                 .epochs = options_.epochs,
+                 .resumed = options_.checkpoint.resume && step_ > 0};
+  for (const NamedWeight& w : weights_) facts.parameters += w.trainable ? w.value.numel() : 0;
+  for (const CallbackPtr& callback : options_.callbacks) {
+    facts.callbacks.push_back(callback->name());
+  }
+  return facts;
+}
+
 History TrainingLoop::run(const Dataset& dataset) {
-  const int64_t begun = now_ns();
   plan_epochs(dataset);
+  recorder_.emplace(options_.trace, facts(dataset), counters_);
+  try {
+    return train(dataset);
+  } catch (const std::exception& e) {
+    recorder_->watch(nullptr);
+    recorder_->finish(std::string("failed: ") + e.what());
+    throw;
+  }
+}
+
+History TrainingLoop::train(const Dataset& dataset) {
+  const int64_t begun = now_ns();
   begin(dataset);
   for (const CallbackPtr& callback : options_.callbacks) callback->on_train_begin(*this);
   last_checkpoint_ns_ = begun;
   while (epoch_ < options_.epochs && stopping_.empty()) run_epoch(dataset);
   view_.phases_done();
-  pipeline_.reset();
+  stop_pipeline();
   for (const CallbackPtr& callback : options_.callbacks) callback->on_train_end(*this);
   history_.steps = step_;
   history_.stopped_by = stopping_;
   history_.times = counters_.times();
   history_.samples = counters_.samples();
   history_.seconds = 1e-9 * double(now_ns() - begun);
+  history_.trace = std::make_shared<Trace>(
+      recorder_->finish(stopping_.empty() ? "finished" : "stopped: " + stopping_));
   return std::move(history_);
 }
 
@@ -121,6 +168,7 @@ void TrainingLoop::begin(const Dataset& dataset) {
   if (options_.checkpoint.resume) find_checkpoint();
   if (found_) start_position_ = restore_position();
   view_.phase("first batch");
+  recorder_->enter("first batch");
   counters_.restart();
   try {
     start_pipeline(dataset, start_position_);
@@ -135,9 +183,11 @@ void TrainingLoop::begin(const Dataset& dataset) {
   }
   history_.first_batch_s = counters_.times()[StepPhase::kWaitForData];
   view_.phase("building");
+  recorder_->enter("building");
   weights_ = spec_.build(*first_batch_);
   optimizer_.emplace(spec_.optimizer, trainable(weights_));
   if (found_) restore_weights();
+  recorder_->facts(facts(dataset));
   counters_.restart();
 }
 
@@ -168,7 +218,10 @@ void TrainingLoop::run_steps() {
                   "look at what its error policy leaves, add .repeat(), or ask for fewer steps");
     }
     const int64_t began = now_ns();
-    if (!any_step_) view_.phase("first step");
+    if (!any_step_) {
+      view_.phase("first step");
+      recorder_->enter("first step");
+    }
     train_batch(std::move(*batch));
     if (!any_step_) {
       any_step_ = true;
@@ -183,8 +236,7 @@ void TrainingLoop::run_steps() {
 }
 
 void TrainingLoop::train_batch(Batch batch) {
-  const int64_t samples =
-      batch.empty() || batch.fields()[0].value.rank() == 0 ? 1 : batch.fields()[0].value.dim(0);
+  const int64_t samples = samples_in(batch);
   const at::Tensor loss = spec_.loss(batch, counters_);
   check_loss(loss);
   const bool on_cpu = spec_.device.is_cpu();
@@ -200,11 +252,13 @@ void TrainingLoop::train_batch(Batch batch) {
   ++step_;
   ++step_in_epoch_;
   counters_.step_done(samples);
+  recorder_->position(epoch_, step_in_epoch_, optimizer_->learning_rate());
   if (pending_.size() >= kMaxPending) settle_losses();
   counters_.mark(StepPhase::kMetrics);
   bool called = false;
   for (const CallbackPtr& callback : options_.callbacks) {
     if (!callback->wants_batches()) continue;
+    if (!called) recorder_->enter("callbacks");
     callback->on_batch_end(*this, loss.item<double>());
     called = true;
   }
@@ -233,6 +287,7 @@ void TrainingLoop::settle_losses() {
 void TrainingLoop::note_loss(const Batch& batch, int64_t step, double loss, int64_t samples) {
   loss_total_ += loss * double(samples);
   loss_count_ += double(samples);
+  recorder_->loss(step, loss);
   if (std::isfinite(loss)) return;
   refuse_not_a_number(batch, step);  // throws when the data is to blame
   for (const CallbackPtr& callback : options_.callbacks) callback->on_bad_loss(*this, step, loss);
@@ -258,12 +313,15 @@ void TrainingLoop::finish_epoch() {
   if (poisoned_ && !stopping_.empty()) return;  // the last losses of a GPU spoke
   counters_.mark(StepPhase::kMetrics);
   if (spec_.validate && (epoch_ + 1) % options_.validation_every == 0) {
+    recorder_->enter("validation");
     for (const auto& [name, value] : spec_.validate()) logs.set("val_" + name, value);
     counters_.mark(StepPhase::kValidation);
   }
+  recorder_->enter("callbacks");
   for (const CallbackPtr& callback : options_.callbacks) callback->on_epoch_end(*this, logs);
   counters_.mark(StepPhase::kCallbacks);
   view_.epoch_end(step_in_epoch_, counters_.times(), logs);
+  recorder_->epoch_done({.epoch = epoch_, .steps = step_in_epoch_, .logs = logs.all()});
   history_.epochs.push_back(logs);
   ++epoch_;
   step_in_epoch_ = 0;
@@ -271,7 +329,7 @@ void TrainingLoop::finish_epoch() {
   if (spec_.metrics) {
     for (MetricState& metric : *spec_.metrics) metric.reset();
   }
-  if (!one_pipeline_) pipeline_.reset();
+  if (!one_pipeline_) stop_pipeline();
   write_checkpoint();
 }
 
@@ -281,6 +339,7 @@ void TrainingLoop::stop(const std::string& reason) {
 
 void TrainingLoop::warn(const std::string& text) {
   view_.say("warning: " + text);
+  if (recorder_) recorder_->note("warning", text);
   history_.warnings.push_back(text);
 }
 

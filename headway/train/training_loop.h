@@ -18,6 +18,7 @@
 #include "headway/train/model.h"
 #include "headway/train/network.h"
 #include "headway/train/optimizer_state.h"
+#include "headway/train/trace_recorder.h"
 #include "headway/train/training_view.h"
 
 // Inside train/: the one loop behind fit() and loop().
@@ -45,7 +46,7 @@ class TrainingLoop : public Training {
   TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view);
   ~TrainingLoop() override;
 
-  History run(const Dataset& dataset);
+  History run(const Dataset& dataset);  // what it throws is in the trace, too
 
   int64_t epoch() const override { return epoch_; }
   int64_t epochs() const override { return options_.epochs; }
@@ -61,7 +62,10 @@ class TrainingLoop : public Training {
   void warn(const std::string& text) override;
 
  private:
+  History train(const Dataset& dataset);
+  RunFacts facts(const Dataset& dataset) const;
   void plan_epochs(const Dataset& dataset);
+  void stop_pipeline();
   void start_pipeline(const Dataset& dataset, std::optional<PipelineState> state);
   std::optional<Batch> next_batch();
   void begin(const Dataset& dataset);
@@ -87,6 +91,7 @@ class TrainingLoop : public Training {
   std::vector<NamedWeight> weights_;
   std::optional<OptimizerState> optimizer_;  // these two: once built
   StepCounters counters_;
+  std::optional<TraceRecorder> recorder_;  // while it runs
   std::optional<CheckpointFolder> checkpoints_;
   History history_;
 

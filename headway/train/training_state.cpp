@@ -108,6 +108,7 @@ nlohmann::json TrainingLoop::state_json() const {
 void TrainingLoop::write_checkpoint() {
   if (!checkpoints_ || poisoned_ || step_ == last_checkpoint_step_) return;
   settle_losses();
+  recorder_->enter("checkpoint");
   Safetensors content;
   const auto add = [&](const std::string& name, const at::Tensor& value) {
     content.tensors.emplace_back(name, from_torch(value));

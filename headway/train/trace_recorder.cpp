@@ -1,0 +1,247 @@
+#include "headway/train/trace_recorder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headway/core/clock.h"
+
+namespace headway {
+namespace {
+
+constexpr double kFirstInterval = 0.25;
+constexpr size_t kMaxSamples = 600;  // before every other one is dropped
+constexpr size_t kMaxPhases = 1000, kMaxNotes = 100, kMaxEpochs = 1000;
+constexpr double kWorthNoting = 0.1;  // seconds, for a phase of its own
+constexpr double kTick = 0.5;         // how often it is checked that something moves
+constexpr double kQuiet = 5;          // seconds without progress before it is written down
+
+// One thread writes: no need to lock the bus.
+template <typename T>
+void add(std::atomic<T>& to, T value) {
+  to.store(to.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+}
+
+void add_stage(StageSample& to, const StageSample& more) {
+  to.in += more.in;
+  to.out += more.out;
+  to.dropped += more.dropped;
+  to.bytes_out += more.bytes_out;
+  to.busy_s += more.busy_s;
+  to.input_s += more.input_s;
+  to.waits_for_input += more.waits_for_input;
+  to.waits_for_room += more.waits_for_room;
+  for (size_t i = 0; i < std::min(to.op_busy_s.size(), more.op_busy_s.size()); ++i) {
+    to.op_busy_s[i] += more.op_busy_s[i];
+  }
+}
+
+StageFacts facts_of(const StageStats& stage) {
+  StageFacts facts{.name = stage.name, .depth = stage.depth};
+  for (const OpStats& op : stage.ops) facts.ops.push_back(op.name);
+  return facts;
+}
+
+StageSample sample_of(const StageStats& stage) {
+  StageSample out{.in = stage.elements_in,
+                  .out = stage.elements_out,
+                  .dropped = stage.dropped,
+                  .bytes_out = stage.bytes_out,
+                  .busy_s = stage.busy_s,
+                  .input_s = stage.input_s,
+                  .waits_for_input = stage.waits_for_input,
+                  .waits_for_room = stage.waits_for_room,
+                  .queue_fill = stage.queue_fill,
+                  .queue_capacity = stage.queue_capacity};
+  for (const OpStats& op : stage.ops) out.op_busy_s.push_back(1e-9 * op.busy_ns);
+  return out;
+}
+
+}  // namespace
+
+TraceRecorder::TraceRecorder(const std::string& path, RunFacts run, const StepCounters& counters)
+    : begun_ns_(now_ns()), counters_(counters), phase_since_ns_(begun_ns_) {
+  if (!path.empty()) {
+    MutexLock lock(mu_);
+    writer_ = std::make_unique<TraceWriter>(path);
+  }
+  facts(std::move(run));
+  thread_ = std::thread([this] { this->run(); });
+}
+
+TraceRecorder::~TraceRecorder() {
+  if (!finished_) finish("failed");
+}
+
+double TraceRecorder::since_start_s() const { return 1e-9 * double(now_ns() - begun_ns_); }
+
+void TraceRecorder::facts(RunFacts facts) {
+  MutexLock lock(mu_);
+  trace_.run = std::move(facts);
+  if (writer_) writer_->write(trace_.run);
+}
+
+void TraceRecorder::enter(const char* phase) {
+  const int64_t now = now_ns();
+  const int64_t since = phase_since_ns_.exchange(now, std::memory_order_relaxed);
+  const char* before = phase_.exchange(phase, std::memory_order_relaxed);
+  const double seconds = 1e-9 * double(now - since);
+  const bool beginning = counters_.steps() == 0;
+  if (*before == '\0' || (!beginning && seconds < kWorthNoting)) return;
+  MutexLock lock(mu_);
+  if (trace_.phases.size() >= kMaxPhases) return;
+  trace_.phases.push_back({before, 1e-9 * double(since - begun_ns_), seconds});
+  if (writer_) writer_->write(trace_.phases.back());
+}
+
+void TraceRecorder::watch(const Pipeline* pipeline) {
+  MutexLock lock(mu_);
+  if (pipeline_) {  // what it has done is not forgotten when the next one counts from 0
+    TraceSample sum;
+    look_at_feed(sum);
+    earlier_ = std::move(sum);
+  }
+  pipeline_ = pipeline;
+}
+
+void TraceRecorder::loss(int64_t step, double value) {
+  if (std::isfinite(value)) {
+    add(loss_sum_, value);
+    add(loss_square_sum_, value * value);
+    add<int64_t>(losses_, 1);
+    return;
+  }
+  if (bad_losses_.load(std::memory_order_relaxed) == 0) first_bad_step_ = step;
+  add<int64_t>(bad_losses_, 1);
+}
+
+void TraceRecorder::position(int64_t epoch, int64_t step_in_epoch, double learning_rate) {
+  epoch_.store(epoch, std::memory_order_relaxed);
+  step_in_epoch_.store(step_in_epoch, std::memory_order_relaxed);
+  learning_rate_.store(learning_rate, std::memory_order_relaxed);
+}
+
+void TraceRecorder::epoch_done(TraceEpoch epoch) {
+  MutexLock lock(mu_);
+  epoch.at_s = since_start_s();
+  if (writer_ && epochs_kept_.keeps_next()) writer_->write(epoch);
+  trace_.epochs.push_back(std::move(epoch));
+  thin_out(trace_.epochs, kMaxEpochs);
+}
+
+void TraceRecorder::note(const std::string& kind, const std::string& text) {
+  MutexLock lock(mu_);
+  if (trace_.notes.size() >= kMaxNotes) return;
+  trace_.notes.push_back({kind, since_start_s(), text});
+  if (writer_) writer_->write(trace_.notes.back());
+}
+
+void TraceRecorder::look_at_feed(TraceSample& sample) {
+  sample.batches = earlier_.batches;
+  sample.skipped = earlier_.skipped;
+  sample.stages = earlier_.stages;
+  if (!pipeline_) return;
+  const PipelineStats stats = pipeline_->stats();
+  std::vector<StageFacts> facts;
+  for (const StageStats& stage : stats.stages) facts.push_back(facts_of(stage));
+  if (facts != trace_.stages) {  // stages come while a pipeline starts: counted from here on
+    trace_.stages = std::move(facts);
+    if (writer_) writer_->write(trace_.stages);
+  }
+  sample.batches += stats.taken;
+  sample.skipped += stats.skipped;
+  sample.feed_threads = stats.threads;
+  sample.feed_ram_bytes = stats.ram_used_bytes;
+  sample.stages.clear();
+  for (size_t i = 0; i < stats.stages.size(); ++i) {
+    StageSample stage = sample_of(stats.stages[i]);
+    if (earlier_.stages.size() == stats.stages.size()) add_stage(stage, earlier_.stages[i]);
+    sample.stages.push_back(std::move(stage));
+  }
+}
+
+void TraceRecorder::look() {
+  TraceSample sample;
+  const int64_t now = now_ns();
+  sample.at_s = 1e-9 * double(now - begun_ns_);
+  sample.phase = phase_.load(std::memory_order_relaxed);
+  sample.phase_s = 1e-9 * double(now - phase_since_ns_.load(std::memory_order_relaxed));
+  sample.epoch = epoch_;
+  sample.step_in_epoch = step_in_epoch_;
+  sample.steps = counters_.steps();
+  sample.samples = counters_.samples();
+  sample.times = counters_.times();
+  sample.loss_sum = loss_sum_;
+  sample.loss_square_sum = loss_square_sum_;
+  sample.losses = losses_;
+  sample.bad_losses = bad_losses_;
+  sample.first_bad_step = first_bad_step_;
+  sample.learning_rate = learning_rate_;
+  look_at_feed(sample);
+  sample.system = system_.sample();
+  if (writer_) writer_->write(sample);
+  trace_.samples.push_back(std::move(sample));
+  thin_out(trace_.samples, kMaxSamples);
+}
+
+void TraceRecorder::report_stall() {
+  std::string text;
+  {
+    MutexLock lock(mu_);
+    if (pipeline_) text = pipeline_->stall_report();
+  }
+  if (!text.empty()) note("stall", text);
+  MutexLock lock(mu_);
+  look();
+}
+
+void TraceRecorder::run() {
+  double interval = kFirstInterval, next_look = 0;
+  size_t looks = 0;
+  double moved_at = 0, next_report = kQuiet;
+  int64_t seen_steps = -1;
+  std::unique_lock wait(wake_mu_);
+  while (!stopping_) {
+    wait.unlock();
+    const double now = since_start_s();
+    if (const int64_t steps = counters_.steps(); steps != seen_steps) {
+      seen_steps = steps;
+      moved_at = now;
+      next_report = kQuiet;
+    }
+    if (now - moved_at >= next_report) {  // again and again, each time after twice as long
+      next_report *= 2;
+      report_stall();
+    } else if (now >= next_look) {
+      next_look = now + interval;
+      if (++looks % kMaxSamples == 0) interval *= 2;
+      MutexLock lock(mu_);
+      look();
+    }
+    wait.lock();
+    const double pause = std::min(interval, kTick);
+    wake_.wait_for(wait, std::chrono::duration<double>(pause), [this] { return stopping_; });
+  }
+}
+
+void TraceRecorder::stop() {
+  {
+    const std::lock_guard lock(wake_mu_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Trace TraceRecorder::finish(const std::string& ending) {
+  stop();
+  enter("ended");
+  finished_ = true;
+  MutexLock lock(mu_);
+  look();
+  trace_.ending = ending;
+  if (writer_) writer_->write_ending(ending);
+  writer_.reset();
+  return std::move(trace_);
+}
+
+}  // namespace headway

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "headway/core/sync.h"
+#include "headway/data/pipeline.h"
+#include "headway/trace/step_counters.h"
+#include "headway/trace/trace.h"
+#include "headway/trace/trace_file.h"
+
+namespace headway {
+
+// Inside train/: the inside eye. A thread looks at the counters of a training run four times a
+// second at first, more seldom the longer it lasts, and keeps what it saw as a Trace of bounded
+// size; in a file too when it has a name. The training thread only stores a few numbers.
+//
+//   TraceRecorder recorder("run.trace", facts, counters);
+//   recorder.watch(&pipeline);  ...  recorder.watch(nullptr);  // before it goes
+//   const Trace trace = recorder.finish("finished");
+class TraceRecorder {
+ public:
+  // `counters` outlives it. An empty path: only in memory.
+  TraceRecorder(const std::string& path, RunFacts facts, const StepCounters& counters);
+  ~TraceRecorder();  // without finish() the trace says that the run failed
+  TraceRecorder(const TraceRecorder&) = delete;
+
+  // All of these: training thread only.
+  void facts(RunFacts facts) EXCLUDES(mu_);     // once more is known
+  void enter(const char* phase) EXCLUDES(mu_);  // a literal; what begins now
+  void watch(const Pipeline* pipeline) EXCLUDES(mu_);
+  void loss(int64_t step, double value);
+  void position(int64_t epoch, int64_t step_in_epoch, double learning_rate);
+  void epoch_done(TraceEpoch epoch) EXCLUDES(mu_);
+  void note(const std::string& kind, const std::string& text) EXCLUDES(mu_);
+  Trace finish(const std::string& ending) EXCLUDES(mu_);
+
+ private:
+  void run();
+  void stop();
+  void look() REQUIRES(mu_);
+  void look_at_feed(TraceSample& sample) REQUIRES(mu_);
+  void report_stall() EXCLUDES(mu_);
+  double since_start_s() const;
+
+  const int64_t begun_ns_;
+  const StepCounters& counters_;
+
+  // Stored by the training thread, read by the other.
+  std::atomic<const char*> phase_{""};
+  std::atomic<int64_t> phase_since_ns_;
+  std::atomic<double> loss_sum_{0}, loss_square_sum_{0}, learning_rate_{0};
+  std::atomic<int64_t> losses_{0}, bad_losses_{0}, first_bad_step_{0};
+  std::atomic<int64_t> epoch_{0}, step_in_epoch_{0};
+
+  Mutex mu_;
+  Trace trace_ GUARDED_BY(mu_);
+  std::unique_ptr<TraceWriter> writer_ GUARDED_BY(mu_);
+  const Pipeline* pipeline_ GUARDED_BY(mu_) = nullptr;
+  TraceSample earlier_ GUARDED_BY(mu_);  // what pipelines before this one did
+  SystemSampler system_ GUARDED_BY(mu_);
+  Thinning epochs_kept_ GUARDED_BY(mu_){1000};
+
+  std::mutex wake_mu_;
+  std::condition_variable wake_;
+  bool stopping_ = false;  // under wake_mu_
+  bool finished_ = false;
+  std::thread thread_;
+};
+
+}  // namespace headway

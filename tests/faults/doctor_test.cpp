@@ -1,0 +1,104 @@
+// Runs put into trouble by real mechanisms, and what the doctor says about them. What it must not
+// say is a wall-clock time: other programs may hold the cores.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "headway/doctor/diagnose.h"
+#include "headway/trace/trace_file.h"
+#include "headway/train/train.h"
+
+namespace headway {
+namespace {
+
+Dataset rows(int64_t count, int64_t width) {
+  Tensor x = Tensor::empty(DType::kFloat32, {count, width});
+  Tensor y = Tensor::empty(DType::kInt64, {count});
+  for (int64_t i = 0; i < count; ++i) {
+    Random random(1, 0, static_cast<uint64_t>(i), 0);
+    float sum = 0;
+    for (int64_t j = 0; j < width; ++j) {
+      sum += x.values<float>()[i * width + j] = random.normal();
+    }
+    y.values<int64_t>()[i] = sum > 0;
+  }
+  return from_tensor_slices({{"x", x}, {"y", y}}).repeat();
+}
+
+Model model(int64_t units) {
+  Model model =
+      Sequential({Dense(units, {.activation = "relu"}), Dense(units, {.activation = "relu"}),
+                  Dense(2, {.activation = "softmax"})},
+                 {.device = "cpu"});
+  model.compile({.optimizer = SGD(1e-2), .loss = SparseCategoricalCrossentropy()});
+  return model;
+}
+
+FitOptions quiet(int64_t steps) {
+  return {.epochs = 1, .steps_per_epoch = steps, .show = Show::kNothing};
+}
+
+std::string worst(const History& history) {
+  const std::vector<Finding> findings = diagnose(*history.trace);
+  const bool grave = !findings.empty() && findings[0].severity >= Severity::kWarning;
+  return grave ? findings[0].cause : "healthy";
+}
+
+Element slow(Element e) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  return e;
+}
+
+TEST(LiveDoctor, NamesTheSerialMapThatSleeps) {
+  const Dataset data = rows(256, 64).map(slow, {.num_parallel_calls = 1, .name = "slow"}).batch(32);
+  const History history = model(64).fit(data, quiet(40));
+  const std::vector<Finding> findings = diagnose(*history.trace);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, "serial-map");
+  EXPECT_EQ(findings[0].where, "slow(serial)");
+  EXPECT_GT(findings[0].predicted_gain.value_or(0), 1.3);
+}
+
+TEST(LiveDoctor, HasNothingToSayAboutTrainingThatComputes) {
+  const Dataset data = rows(256, 512).batch(128);
+  EXPECT_EQ(worst(model(512).fit(data, quiet(150))), "healthy");
+}
+
+TEST(LiveDoctor, NamesTheCallbackThatSleeps) {
+  FitOptions options = quiet(150);
+  options.callbacks = {LambdaCallback({.on_batch_end = [](Training&, double) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }})};
+  EXPECT_EQ(worst(model(64).fit(rows(256, 64).batch(32), options)), "slow-callback");
+}
+
+TEST(LiveDoctor, FindsTheSameInTheFile) {
+  const std::string path = ::testing::TempDir() + "/headway_live.trace";
+  FitOptions options = quiet(40);
+  options.trace = path;
+  const Dataset data = rows(256, 64).map(slow, {.num_parallel_calls = 1, .name = "slow"}).batch(32);
+  const History history = model(64).fit(data, options);
+  const Trace read = read_trace(path);
+  std::filesystem::remove(path);
+  EXPECT_EQ(read.ending, "finished");
+  EXPECT_EQ(read.samples.size(), history.trace->samples.size());
+  ASSERT_FALSE(diagnose(read).empty());
+  EXPECT_EQ(diagnose(read)[0].summary, diagnose(*history.trace)[0].summary);
+}
+
+TEST(LiveDoctor, KeepsTheErrorOfARunThatFails) {
+  const std::string path = ::testing::TempDir() + "/headway_failed.trace";
+  FitOptions options = quiet(40);
+  options.trace = path;
+  const auto bad = [](Element) -> Element { throw Error("the camera is unplugged"); };
+  EXPECT_THROW(model(8).fit(rows(64, 8).map(bad).batch(8), options), Error);
+  const Trace read = read_trace(path);
+  std::filesystem::remove(path);
+  EXPECT_NE(read.ending.find("the camera is unplugged"), std::string::npos);
+  EXPECT_EQ(verdict(read, diagnose(read)).state, "crashed");
+}
+
+}  // namespace
+}  // namespace headway
