@@ -53,6 +53,12 @@ def blocks_of(page):
     return found
 
 
+def prose_of(page):
+    """The page with its blocks left empty, so that line numbers stay."""
+    blank = lambda block: "\n" * block.group(0).count("\n")
+    return re.sub(r"^```.*?^```", blank, page.read_text(), flags=re.S | re.M)
+
+
 def at(page, line, reason):
     return f"{page.relative_to(ROOT)}:{line}: {reason}"
 
@@ -89,7 +95,7 @@ def check_cpp(blocks, compiler):
 
 
 def check_links(page, names):
-    for number, line in enumerate(page.read_text().splitlines(), 1):
+    for number, line in enumerate(prose_of(page).splitlines(), 1):
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
             if "://" not in target and not (page.parent / target).resolve().exists():
                 yield at(page, number, f"no such file: {target}")
@@ -105,8 +111,7 @@ def check_form(page):
         yield at(page, len(lines), f"{len(lines)} lines; wanted {LINES.start} to {LINES.stop - 1}")
     if not lines or not lines[0].startswith("# ") or len(lines) < 3 or not lines[2].startswith("**"):
         yield at(page, 1, "begins with a title, an empty line and the answer in bold")
-    outside = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
-    found = re.findall(r"^## (.+)$", outside, flags=re.M)
+    found = re.findall(r"^## (.+)$", prose_of(page), flags=re.M)
     if found != SECTIONS:
         yield at(page, 1, f"sections are {found}, wanted {SECTIONS}")
     tail = text.rsplit("## Not to be confused with", 1)[-1]
