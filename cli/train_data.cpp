@@ -13,13 +13,14 @@
 namespace headway::cli {
 namespace {
 
-constexpr int64_t kDrawn = 2000;
+constexpr int64_t kDrawn = 6000, kDrawnClasses = 5;
 constexpr int kDrawnSide = 64;
 
 std::string draw_images(const TrainSettings& s) {
   MakeData wanted;
   wanted.out = s.work + "/images";
   wanted.count = kDrawn;
+  wanted.classes = kDrawnClasses;
   wanted.drawing.width = wanted.drawing.height = kDrawnSide;
   make_data(wanted);
   return wanted.out;

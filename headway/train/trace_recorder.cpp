@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "headway/core/clock.h"
 
@@ -11,9 +12,8 @@ namespace {
 constexpr double kFirstInterval = 0.25;
 constexpr size_t kMaxSamples = 600;  // before every other one is dropped
 constexpr size_t kMaxPhases = 1000, kMaxNotes = 100, kMaxEpochs = 1000;
-constexpr double kWorthNoting = 0.1;  // seconds, for a phase of its own
-constexpr double kTick = 0.5;         // how often it is checked that something moves
-constexpr double kQuiet = 5;          // seconds without progress before it is written down
+constexpr double kTick = 0.5;  // how often it is checked that something moves
+constexpr double kQuiet = 5;   // seconds without progress before it is written down
 
 // One thread writes: no need to lock the bus.
 template <typename T>
@@ -33,6 +33,11 @@ void add_stage(StageSample& to, const StageSample& more) {
   for (size_t i = 0; i < std::min(to.op_busy_s.size(), more.op_busy_s.size()); ++i) {
     to.op_busy_s[i] += more.op_busy_s[i];
   }
+}
+
+// How long a phase must last to get a line of its own; what every step does is counted anyway.
+double worth_noting(std::string_view phase) {
+  return phase == "step" || phase == "waiting for data" ? kQuiet : 0.1;
 }
 
 StageFacts facts_of(const StageStats& stage) {
@@ -86,7 +91,7 @@ void TraceRecorder::enter(const char* phase) {
   const char* before = phase_.exchange(phase, std::memory_order_relaxed);
   const double seconds = 1e-9 * double(now - since);
   const bool beginning = counters_.steps() == 0;
-  if (*before == '\0' || (!beginning && seconds < kWorthNoting)) return;
+  if (*before == '\0' || (!beginning && seconds < worth_noting(before))) return;
   MutexLock lock(mu_);
   if (trace_.phases.size() >= kMaxPhases) return;
   trace_.phases.push_back({before, 1e-9 * double(since - begun_ns_), seconds});
@@ -139,6 +144,7 @@ void TraceRecorder::look_at_feed(TraceSample& sample) {
   sample.batches = earlier_.batches;
   sample.skipped = earlier_.skipped;
   sample.stages = earlier_.stages;
+  sample.feed_threads = earlier_.feed_threads;  // so that the end of a run still tells
   if (!pipeline_) return;
   const PipelineStats stats = pipeline_->stats();
   std::vector<StageFacts> facts;
