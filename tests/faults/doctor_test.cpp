@@ -2,6 +2,7 @@
 // say is a wall-clock time: other programs may hold the cores.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -63,7 +64,7 @@ TEST(LiveDoctor, NamesTheSerialMapThatSleeps) {
 
 TEST(LiveDoctor, HasNothingToSayAboutTrainingThatComputes) {
   const Dataset data = rows(256, 512).batch(128);
-  EXPECT_EQ(worst(model(512).fit(data, quiet(150))), "healthy");
+  EXPECT_EQ(worst(model(512).fit(data, quiet(60))), "healthy");
 }
 
 TEST(LiveDoctor, NamesTheCallbackThatSleeps) {
@@ -86,6 +87,40 @@ TEST(LiveDoctor, FindsTheSameInTheFile) {
   EXPECT_EQ(read.samples.size(), history.trace->samples.size());
   ASSERT_FALSE(diagnose(read).empty());
   EXPECT_EQ(diagnose(read)[0].summary, diagnose(*history.trace)[0].summary);
+}
+
+TEST(LiveDoctor, FindsASourceThatNeverYieldsWhileItIsStuck) {
+  const std::string path = ::testing::TempDir() + "/headway_mute.trace";
+  std::atomic<bool> enough{false};
+  const Dataset mute = generator([&enough] {
+    return [&enough]() -> std::optional<Element> {
+      while (!enough) {  // every file is missing, and nobody is told
+      }
+      return std::nullopt;
+    };
+  });
+  std::thread training([&] {
+    FitOptions options = quiet(10);
+    options.trace = path;
+    EXPECT_THROW(model(8).fit(mute.with_options({.stall_report_s = 0}).batch(8), options), Error);
+  });
+  Verdict judged;
+  std::vector<Finding> findings;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (judged.state != "stuck" && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (!std::filesystem::exists(path)) continue;
+    const Trace trace = read_trace(path);
+    findings = diagnose(trace);
+    judged = verdict(trace, findings);
+  }
+  enough = true;
+  training.join();
+  std::filesystem::remove(path);
+  ASSERT_EQ(judged.state, "stuck");
+  EXPECT_EQ(findings[0].cause, "source-never-yields");
+  EXPECT_NE(findings[0].where.find("reading the next element"), std::string::npos)
+      << findings[0].where;
 }
 
 TEST(LiveDoctor, KeepsTheErrorOfARunThatFails) {
