@@ -65,6 +65,12 @@ double Evidence::cores_used() const {
   return seconds > 0 ? (last.system.cpu_s - first.system.cpu_s) / seconds : 0;
 }
 
+double Evidence::cores_to_be_had() const {
+  const double idle = last.system.idle_s - first.system.idle_s;
+  if (last.system.idle_s == 0 || seconds <= 0) return cpus();
+  return std::clamp(cores_used() + idle / seconds, std::min(0.1, cpus()), cpus());
+}
+
 double Evidence::cpu_per_step_s() const {
   return steps > 0 ? (last.system.cpu_s - first.system.cpu_s) / double(steps) : 0;
 }
@@ -108,7 +114,7 @@ FeedDemand Evidence::feed() const {
 }
 
 double Evidence::predicted_step_s(double feed_s, double cpu_s) const {
-  return std::max({own_s(), feed_s, cpu_s / cpus()});
+  return std::max({own_s(), feed_s, cpu_s / cores_to_be_had()});
 }
 
 std::optional<std::string> Evidence::note(const char* kind) const {

@@ -64,6 +64,7 @@ SystemSample SystemSampler::sample() {
   read_stat(out);
   read_memory(out);
   read_io(out);
+  read_idle(out);
   read_pressure(out);
   read_quota(out);
   out.run_queue_wait_s = run_queue_wait_s();
@@ -100,6 +101,21 @@ void SystemSampler::read_io(SystemSample& out) const {
   out.read_bytes = static_cast<int64_t>(value_of(text, "rchar:"));
   out.read_calls = static_cast<int64_t>(value_of(text, "syscr:"));
   out.disk_bytes = static_cast<int64_t>(value_of(text, "read_bytes:"));
+}
+
+void SystemSampler::read_idle(SystemSample& out) const {
+  // "cpu  user nice system idle iowait ...", in ticks
+  const std::string all = contents(root_ + "/proc/stat");
+  if (all.starts_with("cpu ")) {
+    const char* at = all.c_str() + 4;
+    double ticks[5] = {};
+    for (double& field : ticks) {
+      char* end = nullptr;
+      field = std::strtod(at, &end);
+      at = end;
+    }
+    out.idle_s = (ticks[3] + ticks[4]) / double(sysconf(_SC_CLK_TCK));
+  }
 }
 
 // "some avg10=3.46 avg60=3.74 avg300=2.31 total=7002674487", in microseconds

@@ -12,6 +12,7 @@ struct SystemSample {
   double cpu_s = 0;             // all threads
   double run_queue_wait_s = 0;  // ready, but no core was free
   int64_t threads = 0;
+  double idle_s = 0;  // of all cores of the machine together
   int64_t rss_bytes = 0, swap_bytes = 0;
   int64_t available_bytes = 0;  // what may still be taken, cgroup limits included
   int64_t major_faults = 0;
@@ -36,6 +37,7 @@ class SystemSampler {
   void read_stat(SystemSample& out) const;
   void read_memory(SystemSample& out) const;
   void read_io(SystemSample& out) const;
+  void read_idle(SystemSample& out) const;
   void read_pressure(SystemSample& out) const;
   void read_quota(SystemSample& out) const;
   double run_queue_wait_s();

@@ -63,6 +63,13 @@ TEST(SystemSampler, ReadsPressure) {
   EXPECT_EQ(sample.memory_full_s, 0);
 }
 
+TEST(SystemSampler, ReadsHowIdleTheMachineIs) {
+  Machine machine;
+  machine.set("/proc/stat", "cpu  10 0 5 300 100 0 0 0 0 0\ncpu0 10 0 5 300 100\n");
+  EXPECT_DOUBLE_EQ(SystemSampler(machine.root).sample().idle_s,
+                   400.0 / double(sysconf(_SC_CLK_TCK)));
+}
+
 TEST(SystemSampler, CountsThrottlingInBothVersionsOfCgroups) {
   Machine two;
   two.set("/proc/self/cgroup", "0::/jobs/mine\n");

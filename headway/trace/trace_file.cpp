@@ -23,6 +23,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Sys
   f("cpu_s", s.cpu_s);
   f("run_queue_wait_s", s.run_queue_wait_s);
   f("threads", s.threads);
+  f("idle_s", s.idle_s);
   f("rss_bytes", s.rss_bytes);
   f("swap_bytes", s.swap_bytes);
   f("available_bytes", s.available_bytes);

@@ -19,6 +19,8 @@ constexpr double kSmallRead = 256e3;    // bytes per sample
 constexpr double kIdleCores = 0.05;     // a process that does nothing
 constexpr double kAllDropped = 0.95;
 constexpr double kUploadShare = 0.10;
+constexpr double kMostlyWaits = 0.5;    // CPU time against the time workers were at it
+constexpr double kWaitingWorkers = 32;  // as many as the tuner takes
 
 Severity severity_of(double waiting) {
   if (waiting >= kMuch) return Severity::kHigh;
@@ -91,7 +93,9 @@ std::optional<Finding> serial_map(const Evidence& e) {
                           feed.work_s >= kAlwaysBusy * e.step_s() &&
                           e.cores_used() < kCoresIdle * e.cpus();
   if (!serial && !one_worker) return std::nullopt;
-  const double workers = std::max(feed.threads, e.cpus());
+  // Headway's tuner takes more workers than cores when they mostly wait.
+  const bool blocks = e.cpu_per_step_s() < kMostlyWaits * feed.work_s;
+  const double workers = blocks ? kWaitingWorkers : e.cores_to_be_had();
   Finding f = finding_of(e, "serial-map", feed.work_s / workers, e.cpu_per_step_s());
   f.confidence = 0.9;
   f.where = serial ? words : fmt::format("the feed's single worker, most of it in {}", feed.op);
