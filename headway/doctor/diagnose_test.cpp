@@ -142,6 +142,10 @@ TEST(Doctor, TellsTooManyThreadsFromANoisyNeighbour) {
   };
   EXPECT_EQ(causes({.compute_threads = 16, .change = crowd}), "thread-oversubscription");
   EXPECT_EQ(causes({.compute_threads = 2, .change = crowd}), "");
+  EXPECT_EQ(
+      causes(
+          {.op = "fetch", .op_ms = 4000, .feed_threads = 128, .op_blocks = true, .change = crowd}),
+      "");
 }
 
 TEST(Doctor, FindsMemoryPressureButNotAMappedFile) {

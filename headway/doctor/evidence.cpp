@@ -68,7 +68,7 @@ double Evidence::cores_used() const {
 double Evidence::cores_to_be_had() const {
   const double idle = last.system.idle_s - first.system.idle_s;
   if (last.system.idle_s == 0 || seconds <= 0) return cpus();
-  return std::clamp(cores_used() + idle / seconds, std::min(0.1, cpus()), cpus());
+  return std::clamp(cores_used() + idle / seconds, std::min(1.0, cpus()), cpus());
 }
 
 double Evidence::cpu_per_step_s() const {

@@ -55,7 +55,8 @@ class Evidence {
   double waiting_share() const { return step_s() > 0 ? 1 - own_s() / step_s() : 0; }
   double cores_used() const;
   double cpus() const { return run.cpus > 0 ? run.cpus : 1; }
-  // Those it uses and those that are idle; what neighbours use cannot be had.
+  // Those it uses and those that are idle; what neighbours use cannot be had, but
+  // one core always can.
   double cores_to_be_had() const;
   double cpu_per_step_s() const;
   double io_stalled_share() const;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kThrottled = 0.10, kMuchThrottled = 0.25;  // of the quota's periods
 constexpr int64_t kEnoughPeriods = 20;
+constexpr double kMostlyWaits = 0.5;      // CPU time against the time workers were at it
 constexpr double kNoCore = 0.20;          // of the time in which threads could have run
 constexpr double kTooManyThreads = 2.0;   // asked for, per core
 constexpr double kTooManyRunnable = 1.5;  // really wanting to run, per core
@@ -40,7 +41,11 @@ std::optional<Finding> thread_oversubscription(const Evidence& e) {
   if (!e.steady()) return std::nullopt;
   const double cpu = e.last.system.cpu_s - e.first.system.cpu_s;
   const double waiting = e.last.system.run_queue_wait_s - e.first.system.run_queue_wait_s;
-  const double asked = double(e.run.compute_threads + e.last.feed_threads);
+  // Workers that mostly wait are no crowd, however many there are.
+  const bool feed_waits = e.cpu_per_step_s() < kMostlyWaits * e.feed().work_s;
+  const double feed =
+      feed_waits ? std::min(double(e.last.feed_threads), e.cpus()) : double(e.last.feed_threads);
+  const double asked = double(e.run.compute_threads) + feed;
   const double runnable = (cpu + waiting) / e.seconds;
   if (waiting < kNoCore * (cpu + waiting) || asked <= kTooManyThreads * e.cpus() ||
       runnable < kTooManyRunnable * e.cpus()) {
