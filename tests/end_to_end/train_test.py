@@ -64,12 +64,15 @@ class Train(VerbTest):
     def test_ctrl_c_keeps_a_checkpoint_and_resume_goes_on(self):
         self.shapes("data", 200, "--classes", 2)
         run = self.start("--data", "data", "--epochs", 1000, *SMALL)
-        time.sleep(2)
+        said = ""
+        while "epoch 1/" not in said:  # it has begun
+            line = run.stderr.readline()
+            self.assertTrue(line, said)
+            said += line
         run.send_signal(signal.SIGINT)
-        _, said = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 130, said)
-        if "epoch 1/" in said:  # it had begun
-            self.assertTrue(list((self.folder / "headway-run/checkpoints").glob("*.safetensors")), said)
+        _, rest = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, said + rest)
+        self.assertTrue(list((self.folder / "headway-run/checkpoints").glob("*.safetensors")), said + rest)
 
     def test_killed_thirty_times_anywhere_the_weights_are_the_same(self):
         self.shapes("data", 64, "--classes", 4)
