@@ -20,7 +20,7 @@ F* blas_function(const char* name) {
 }
 
 // A step frees and takes the same large buffers again and again. Given back to the kernel each
-// time they would be cleared and mapped anew: 15% of a convolutional step.
+// time they would be cleared and mapped anew.
 void keep_freed_memory() {
   constexpr int kLargest = 1 << 30;
   mallopt(M_MMAP_THRESHOLD, kLargest);
