@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -15,10 +14,6 @@ void add_train(CLI::App& app) {
 }
 
 int run_train(int, char** argv) {
-  // OpenMP's threads wait for each other by spinning, for milliseconds. When something else wants
-  // the core (the feed does) that is time taken from it. The number is a
-  // guess between spinning and sleeping, still to be measured.
-  setenv("GOMP_SPINCOUNT", "10000", /*overwrite=*/0);
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const std::string program = (here / "headway-train").string();
   execv(program.c_str(), argv);
