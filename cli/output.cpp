@@ -3,26 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace headway::cli {
-
-std::string with_commas(int64_t n) {
-  std::string text = std::to_string(n);
-  const int first = n < 0 ? 1 : 0;
-  for (int i = static_cast<int>(text.size()) - 3; i > first; i -= 3) text.insert(i, ",");
-  return text;
-}
-
-std::string size_text(double bytes) {
-  static constexpr std::array kUnits = {"bytes", "KB", "MB", "GB", "TB"};
-  size_t unit = 0;
-  for (; bytes >= 1000 && unit + 1 < kUnits.size(); ++unit) bytes /= 1000;
-  return unit == 0 ? fmt::format("{:.0f} {}", bytes, kUnits[unit])
-                   : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
-}
 
 std::string time_text(double seconds) {
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "headway/core/text.h"
+
 namespace headway::cli {
 
-std::string with_commas(int64_t n);                       // 12345 -> "12,345"
-std::string size_text(double bytes);                      // 12345 -> "12.3 KB"
 std::string time_text(double seconds);                    // "0.42 s", "3:07", "1:02:03"
 std::string counted(int64_t n, const std::string& noun);  // "1 image", "2,000 images"
 

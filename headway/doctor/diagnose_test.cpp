@@ -30,7 +30,7 @@ TEST(Doctor, HasNothingToSayAboutAComputeBoundRun) {
   EXPECT_EQ(causes({}), "");
   const Trace trace = simulate({.ended = false});
   EXPECT_EQ(verdict(trace, diagnose(trace)).sentence,
-            "healthy: compute-bound, 40 ms per step; epoch 1 ends in 6 min");
+            "healthy: compute-bound, 40 ms per step; epoch 1 ends in 6 min 10 s");
 }
 
 TEST(Doctor, AbstainsWhenThereIsTooLittle) {

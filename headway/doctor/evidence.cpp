@@ -175,18 +175,4 @@ Line fit_line(const std::vector<double>& x, const std::vector<double>& y) {
   return line;
 }
 
-std::string time_words(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-  if (seconds < 120) return fmt::format("{:.3g} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-std::string byte_words(double bytes) {
-  if (bytes < 1e6) return fmt::format("{:.3g} KB", bytes / 1e3);
-  if (bytes < 1e9) return fmt::format("{:.3g} MB", bytes / 1e6);
-  return fmt::format("{:.3g} GB", bytes / 1e9);
-}
-
 }  // namespace headway

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headway/core/text.h"
 #include "headway/trace/trace.h"
 
 namespace headway {
@@ -104,9 +105,5 @@ struct Line {
   double at = 0, slope = 0, noise = 0, r2 = 0;
 };
 Line fit_line(const std::vector<double>& x, const std::vector<double>& y);
-
-// "0.4 s", "41 ms", "3 min 20 s"; "43 MB".
-std::string time_words(double seconds);
-std::string byte_words(double bytes);
 
 }  // namespace headway

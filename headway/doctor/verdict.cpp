@@ -22,9 +22,9 @@ std::string pace(const Evidence& e) {
   if (!e.steady()) return "too few steps to judge its speed";
   const double own = 1 - e.waiting_share();
   std::string text = own >= kBound ? "compute-bound, " : "";
-  text += fmt::format("{} per step", time_words(e.step_s()));
+  text += fmt::format("{} per step", duration_text(e.step_s()));
   if (const auto left = seconds_until(e, e.last.epoch + 1)) {
-    text += fmt::format("; epoch {} ends in {}", e.last.epoch + 1, time_words(*left));
+    text += fmt::format("; epoch {} ends in {}", e.last.epoch + 1, duration_text(*left));
   }
   const double feed = e.feed().shared_s();
   if (!e.running() && own >= kBound && feed > 0 && e.own_s() > 1.5 * feed) {
@@ -36,7 +36,7 @@ std::string pace(const Evidence& e) {
 // Before the first step there is no speed: say what it does, and for how long.
 std::string beginning(const Evidence& e) {
   if (e.last.phase.empty()) return "no step yet";
-  return fmt::format("no step yet, in \"{}\" for {}", e.last.phase, time_words(e.last.phase_s));
+  return fmt::format("no step yet, in \"{}\" for {}", e.last.phase, duration_text(e.last.phase_s));
 }
 
 bool grave(const std::vector<Finding>& findings) {
@@ -79,7 +79,7 @@ Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
   // Numbers that went wrong are trouble, but not slowness.
   std::string word = out.state;
   if (word == "slow" && is_numerical(findings[0].cause)) word = "trouble";
-  if (word == "stuck") word += fmt::format(" ({})", time_words(e.quiet_s()));
+  if (word == "stuck") word += fmt::format(" ({})", duration_text(e.quiet_s()));
   out.sentence = word + ": " + what;
   return out;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "headway/core/error.h"
-#include "headway/train/training_view.h"
+#include "headway/core/text.h"
 
 namespace headway {
 

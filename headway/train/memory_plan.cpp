@@ -2,32 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "headway/core/error.h"
-#include "headway/train/training_view.h"
+#include "headway/core/text.h"
+#include "headway/train/layers/chain.h"
 
 namespace headway {
 namespace {
-
-// A dimension that may vary counts as one: a lower bound.
-double values_of(const Shape& shape) {
-  double count = 1;
-  for (const int64_t d : shape) count *= double(std::max<int64_t>(1, d));
-  return count;
-}
 
 // "(None, 62, 62, 32)", as Keras writes it.
 std::string keras_shape(const Shape& shape) {
   std::string text = "(None";
   for (const int64_t d : shape) text += d < 0 ? ", None" : fmt::format(", {}", d);
   return text + ")";
-}
-
-std::string grouped(int64_t n) {
-  std::string text = fmt::format("{}", n);
-  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) text.insert(i, ",");
-  return text;
 }
 
 }  // namespace
@@ -40,7 +26,7 @@ MemoryPlan plan_memory(const std::vector<LayerPlan>& layers, const Optimizer* op
     const int64_t trainable = l.weight_count(true);
     plan.trainable += trainable;
     plan.parameters += trainable + l.weight_count(false);
-    kept += values_of(l.output) * l.layer.node().kept_outputs();
+    kept += values_in(l.output) * l.layer.node().kept_outputs();
   }
   plan.weights_bytes = plan.parameters * value_bytes;
   if (optimizer) {
@@ -55,16 +41,16 @@ void refuse_too_large(const std::string& model, const MemoryPlan& plan, const st
                       int64_t free_bytes) {
   if (plan.state_bytes() <= free_bytes) return;
   std::string sum = fmt::format("{} parameters take {} of weights", count_text(plan.parameters),
-                                bytes_text(double(plan.weights_bytes)));
+                                size_text(double(plan.weights_bytes)));
   if (plan.gradients_bytes > 0) {
-    sum += fmt::format(" + {} of gradients", bytes_text(double(plan.gradients_bytes)));
+    sum += fmt::format(" + {} of gradients", size_text(double(plan.gradients_bytes)));
   }
   if (plan.optimizer_bytes > 0) {
-    sum += fmt::format(" + {} of optimizer", bytes_text(double(plan.optimizer_bytes)));
+    sum += fmt::format(" + {} of optimizer", size_text(double(plan.optimizer_bytes)));
   }
   throw Error(
       fmt::format("{} does not fit: {} = {}; {} has {} free", model, sum,
-                  bytes_text(double(plan.state_bytes())), device, bytes_text(double(free_bytes))),
+                  size_text(double(plan.state_bytes())), device, size_text(double(free_bytes))),
       "make its widest layers narrower; SGD without momentum keeps nothing per parameter");
 }
 
@@ -81,19 +67,20 @@ std::string summary_table(const std::string& model, const std::vector<LayerPlan>
   text += rule + "\n";
   for (const LayerPlan& l : layers) {
     row(fmt::format("{} ({})", l.layer.name(), l.layer.node().kind()), keras_shape(l.output),
-        grouped(l.weight_count(true) + l.weight_count(false)));
+        with_commas(l.weight_count(true) + l.weight_count(false)));
   }
   text += rule + "\n";
-  text += fmt::format("Total params: {} ({})\n", grouped(memory.parameters),
-                      bytes_text(double(memory.weights_bytes)));
-  text += fmt::format("Trainable params: {}\nNon-trainable params: {}\n", grouped(memory.trainable),
-                      grouped(memory.parameters - memory.trainable));
+  text += fmt::format("Total params: {} ({})\n", with_commas(memory.parameters),
+                      size_text(double(memory.weights_bytes)));
+  text +=
+      fmt::format("Trainable params: {}\nNon-trainable params: {}\n", with_commas(memory.trainable),
+                  with_commas(memory.parameters - memory.trainable));
   text += fmt::format(
       "Memory: weights {}, gradients {}, optimizer {} ({}), activations {} at "
       "batch {}\n",
-      bytes_text(double(memory.weights_bytes)), bytes_text(double(memory.gradients_bytes)),
-      bytes_text(double(memory.optimizer_bytes)), optimizer,
-      bytes_text(double(memory.activations_bytes)), batch_size);
+      size_text(double(memory.weights_bytes)), size_text(double(memory.gradients_bytes)),
+      size_text(double(memory.optimizer_bytes)), optimizer,
+      size_text(double(memory.activations_bytes)), batch_size);
   return text;
 }
 

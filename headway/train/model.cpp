@@ -130,7 +130,7 @@ void Model::set_weight(const std::string& name, const Tensor& value) {
   const NamedWeight* w = impl_->find(name);
   if (!w) throw Error(fmt::format("no weight is called '{}'", name), "see weight_names()");
   at::Tensor to = w->value;
-  const Shape shape(std::span(to.sizes().data(), to.sizes().size()));
+  const Shape shape = shape_of(to);
   if (!(value.shape() == shape)) {
     throw Error(fmt::format("'{}' is {}, not {}", name, shape.str(), value.shape().str()));
   }
@@ -139,11 +139,7 @@ void Model::set_weight(const std::string& name, const Tensor& value) {
 }
 
 void Model::save_weights(const std::string& path) const {
-  Safetensors content;
-  for (const NamedWeight& w : impl_->built_network().weights()) {
-    content.tensors.emplace_back(w.name, from_torch(w.value));
-  }
-  write_safetensors(path, content);
+  write_weights(path, impl_->built_network().weights());
 }
 
 void Model::load_weights(const std::string& path) {

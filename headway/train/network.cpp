@@ -5,15 +5,13 @@
 
 #include "headway/core/error.h"
 #include "headway/core/random.h"
+#include "headway/io/safetensors.h"
 #include "headway/train/layers/axes.h"
 #include "headway/train/layers/shapes.h"
+#include "headway/train/tensor_bridge.h"
 
 namespace headway {
 namespace {
-
-Shape sample_shape(const at::Tensor& batch) {
-  return Shape(std::span(batch.sizes().data(), batch.sizes().size()).subspan(1));
-}
 
 std::string hint_for(const Shape& given, const Shape& wanted) {
   if (given.rank() == 3 && wanted.rank() == 3 && fits({given[1], given[2], given[0]}, wanted))
@@ -25,7 +23,7 @@ std::string hint_for(const Shape& given, const Shape& wanted) {
 
 void check_batch(const at::Tensor& batch, const Shape& wanted) {
   if (batch.dim() == 0) throw Error("the network takes batches, got a single number");
-  const Shape given = sample_shape(batch);
+  const Shape given = shape_of(batch).without_outer();
   if (fits(given, wanted)) return;
   throw Error(fmt::format("the network takes samples of {}, the batch holds {} of {}", text(wanted),
                           batch.size(0), text(given)),
@@ -126,5 +124,11 @@ at::Tensor Network::regularization() const {
 }
 
 Activation Network::last_activation() const { return plan_.back().layer.node().activation(); }
+
+void write_weights(const std::string& path, const std::vector<NamedWeight>& weights) {
+  Safetensors content;
+  for (const NamedWeight& w : weights) content.tensors.emplace_back(w.name, from_torch(w.value));
+  write_safetensors(path, content);
+}
 
 }  // namespace headway

@@ -61,6 +61,9 @@ class Network {
   at::ScalarType dtype_;
 };
 
+// Each under its name, as safetensors. Python's package reads it.
+void write_weights(const std::string& path, const std::vector<NamedWeight>& weights);
+
 // A tensor that begins as `spec` says. Moments agree with Keras'.
 at::Tensor initialize(const WeightSpec& spec, at::ScalarType dtype, uint64_t stream);
 

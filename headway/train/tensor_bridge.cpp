@@ -28,6 +28,10 @@ void keep_until(c10::Event done, at::Tensor tensor) {
 
 }  // namespace
 
+Shape shape_of(const at::Tensor& tensor) {
+  return Shape(std::span(tensor.sizes().data(), tensor.sizes().size()));
+}
+
 at::ScalarType torch_type(DType dtype) {
   switch (dtype) {
     case DType::kUInt8: return at::kByte;
@@ -70,8 +74,8 @@ at::Tensor to_torch(const Tensor& tensor) {
 Tensor from_torch(const at::Tensor& tensor) {
   const at::Tensor host = tensor.detach().to(at::kCPU).contiguous();
   const auto owner = Storage::adopt(host.data_ptr(), host.nbytes(), [host](void*, size_t) {});
-  const Shape shape(std::span(host.sizes().data(), host.sizes().size()));
-  const Tensor view = Tensor::view(headway_type(host.scalar_type()), shape, host.data_ptr(), owner);
+  const Tensor view =
+      Tensor::view(headway_type(host.scalar_type()), shape_of(host), host.data_ptr(), owner);
   owner->drop();  // the view holds it now
   return view;
 }

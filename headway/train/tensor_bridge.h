@@ -8,6 +8,7 @@
 // Inside train/: Headway's tensors are libtorch's and back, without copying.
 namespace headway {
 
+Shape shape_of(const at::Tensor& tensor);
 at::ScalarType torch_type(DType dtype);
 DType headway_type(at::ScalarType type);  // Error for those Headway does not have
 

@@ -37,14 +37,14 @@ class ModuleNode : public LayerNode {
         torch::zeros(at::IntArrayRef(batch.begin(), batch.rank()), options.requires_grad(false));
     const torch::Tensor out = channels_last(forward_(channels_first(zeros)));
     module_->train(was_training);
-    return Shape(std::span(out.sizes().data(), out.sizes().size()).subspan(1));
+    return shape_of(out).without_outer();
   }
 
   std::vector<WeightSpec> weights(const Shape&) const override {
     std::vector<WeightSpec> all;
     const auto add = [&](const std::string& name, const torch::Tensor& value, bool trainable) {
       all.push_back({.name = name,
-                     .shape = Shape(std::span(value.sizes().data(), value.sizes().size())),
+                     .shape = shape_of(value),
                      .trainable = trainable,
                      .existing = std::make_shared<at::Tensor>(value)});
     };
@@ -91,8 +91,7 @@ std::vector<NamedWeight> weights_of(const LoopOptions& options) {
 std::string describe(const std::vector<NamedWeight>& weights, const Optimizer& optimizer) {
   std::string text = "loop over";
   for (const NamedWeight& w : weights) {
-    text += fmt::format(" {} {}", w.name,
-                        Shape(std::span(w.value.sizes().data(), w.value.sizes().size())).str());
+    text += fmt::format(" {} {}", w.name, shape_of(w.value).str());
   }
   return text + "; " + optimizer.describe();
 }
@@ -108,7 +107,7 @@ Layer internal::module_layer(std::shared_ptr<torch::nn::Module> module,
 
 torch::Tensor call(Model& model, const torch::Tensor& batch, bool training) {
   Model::Impl& m = model.impl();
-  if (!m.network) m.build(Shape(std::span(batch.sizes().data(), batch.sizes().size()).subspan(1)));
+  if (!m.network) m.build(shape_of(batch).without_outer());
   return m.network->forward(upload(batch, m.device), training);
 }
 

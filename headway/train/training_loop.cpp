@@ -358,10 +358,6 @@ bool TrainingLoop::recall_weights() {
   return true;
 }
 
-void TrainingLoop::save_weights(const std::string& path) const {
-  Safetensors content;
-  for (const NamedWeight& w : weights_) content.tensors.emplace_back(w.name, from_torch(w.value));
-  write_safetensors(path, content);
-}
+void TrainingLoop::save_weights(const std::string& path) const { write_weights(path, weights_); }
 
 }  // namespace headway

@@ -61,7 +61,7 @@ void copy_into(at::Tensor to, const Safetensors& content, const std::string& nam
   const at::Tensor value = to_torch(*from);
   if (value.sizes() != to.sizes()) {
     throw Error(fmt::format("'{}' is {} in the checkpoint, {} here", name, from->shape().str(),
-                            Shape(std::span(to.sizes().data(), to.sizes().size())).str()));
+                            shape_of(to).str()));
   }
   const c10::NoGradGuard guard;
   to.copy_(value);

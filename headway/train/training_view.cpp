@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "headway/core/clock.h"
+#include "headway/core/text.h"
 
 namespace headway {
 namespace {
@@ -39,31 +39,6 @@ std::string cut(const std::string& text, int columns) {
 }
 
 }  // namespace
-
-std::string duration_text(double s) {
-  if (s < 0.9995e-3) return fmt::format("{:.0f} us", s * 1e6);
-  if (s < 0.09995) return fmt::format("{:.3g} ms", s * 1e3);
-  if (s < 0.9995) return fmt::format("{:.0f} ms", s * 1e3);
-  if (s < 99.5) return fmt::format("{:.3g} s", s);
-  const auto whole = static_cast<int64_t>(std::llround(s));
-  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string count_text(int64_t n) {
-  if (n < 10'000) return fmt::format("{}", n);
-  if (n < 1'000'000) return fmt::format("{:.3g} K", double(n) / 1e3);
-  if (n < 1'000'000'000) return fmt::format("{:.3g} M", double(n) / 1e6);
-  return fmt::format("{:.3g} G", double(n) / 1e9);
-}
-
-std::string bytes_text(double bytes) {
-  for (const char* unit : {"B", "KB", "MB"}) {
-    if (bytes < 999.5) return fmt::format("{:.3g} {}", bytes, unit);
-    bytes /= 1000;
-  }
-  return fmt::format("{:.1f} GB", bytes);
-}
 
 TrainingView::TrainingView(Show show) {
   const bool terminal = isatty(STDERR_FILENO) == 1;

@@ -48,10 +48,4 @@ class TrainingView {
   StepTimes at_begin_;
 };
 
-// "0.4 s", "41 ms", "3 min 20 s".
-std::string duration_text(double seconds);
-// "11.2 M", "43 MB".
-std::string count_text(int64_t n);
-std::string bytes_text(double bytes);
-
 }  // namespace headway

@@ -32,8 +32,8 @@ std::optional<Finding> batch_too_small(const Evidence& e) {
                              "costs anyway",
                              batch, batch == 1 ? "" : "s"),
       .evidence = {fmt::format("the optimizer takes {:.0f}% of a step of {}", 100 * share,
-                               time_words(e.own_s())),
-                   fmt::format("{} per sample", time_words(per_sample))},
+                               duration_text(e.own_s())),
+                   fmt::format("{} per sample", duration_text(per_sample))},
       .where = fmt::format("batch({})", batch),
       .fix = fmt::format("batch({}) or more, with the learning rate raised to match; accumulate "
                          "does not help here",
@@ -60,8 +60,8 @@ std::optional<Finding> slow_callback(const Evidence& e) {
                              is_callback ? "callbacks" : "checkpoints", 100 * share),
       .evidence = {fmt::format(
           "{} of {}",
-          time_words(e.spent_s(is_callback ? StepPhase::kCallbacks : StepPhase::kCheckpoint)),
-          time_words(e.total_s()))},
+          duration_text(e.spent_s(is_callback ? StepPhase::kCallbacks : StepPhase::kCheckpoint)),
+          duration_text(e.total_s()))},
       .where = is_callback ? names : "checkpoint",
       .fix = is_callback
                  ? "call it less often, or move its work to a thread of its own"
@@ -90,8 +90,8 @@ std::optional<Finding> first_step(const Evidence& e) {
       .cause = "first-step-compiling",
       .severity = Severity::kInfo,
       .confidence = 0.7,
-      .summary = fmt::format("not stuck: the first step alone took {}", time_words(took)),
-      .evidence = {e.steady() ? fmt::format("later ones take {}", time_words(e.step_s()))
+      .summary = fmt::format("not stuck: the first step alone took {}", duration_text(took)),
+      .evidence = {e.steady() ? fmt::format("later ones take {}", duration_text(e.step_s()))
                               : fmt::format("{:.2f} cores work meanwhile", e.quiet_cores())},
       .where = "first step",
       .fix = "nothing to repair: libraries load, choose kernels and take memory once"};

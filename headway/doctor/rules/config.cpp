@@ -81,7 +81,7 @@ std::optional<Finding> single_core(const Evidence& e) {
                  .summary = pinned ? "the process may use one core only"
                                    : "one thread computes while other cores could help",
                  .evidence = {fmt::format("{:.2f} cores used of {:.3g}", e.cores_used(), cores),
-                              fmt::format("{} of computing per step", time_words(e.own_s()))},
+                              fmt::format("{} of computing per step", duration_text(e.own_s()))},
                  .where = pinned ? "CPU affinity" : "FitOptions.threads.intra_op = 1",
                  .fix = pinned ? "start it without taskset, or give the container more cores"
                                : "leave threads.intra_op (--intra-op, OMP_NUM_THREADS) out"};

@@ -68,7 +68,7 @@ std::optional<Starved> starved(const Evidence& e) {
 
 std::string rates(const Evidence& e) {
   return fmt::format("{:.0f}% of each step waits for data: {} of {}", 100 * e.waiting_share(),
-                     time_words(e.step_s() - e.own_s()), time_words(e.step_s()));
+                     duration_text(e.step_s() - e.own_s()), duration_text(e.step_s()));
 }
 
 // What the other rules below share; `feed_s` and `cpu_s` are the demands once it is repaired.
@@ -102,7 +102,8 @@ std::optional<Finding> serial_map(const Evidence& e) {
   const double demand = serial ? feed.serial_s : feed.work_s;
   f.summary = fmt::format("one worker makes all samples, in {}", serial ? words : feed.op);
   f.evidence.push_back(fmt::format("it needs {} per batch and works {:.0f}% of the time",
-                                   time_words(demand), 100 * std::min(1.0, demand / e.step_s())));
+                                   duration_text(demand),
+                                   100 * std::min(1.0, demand / e.step_s())));
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
   f.fix = serial ? "let it run on many elements at once: leave .num_parallel_calls = 1 out of "
                    "map(); a generator should only list things, with the work in a map() behind it"
@@ -134,7 +135,7 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   f.evidence.push_back(
       fmt::format("{} per sample, {} per second from disk; something waited for "
                   "a disk {:.0f}% of the time",
-                  byte_words(e.read_bytes_per_element()), byte_words(e.disk_bytes_per_s()),
+                  size_text(e.read_bytes_per_element()), size_text(e.disk_bytes_per_s()),
                   100 * e.io_stalled_share()));
   f.fix = small
               ? "pack the files into shards: headway convert SRC DST"
@@ -156,7 +157,8 @@ std::optional<Finding> decode_saturated(const Evidence& e) {
   f.summary = "every core works on pixels, and it is not enough";
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
   f.evidence.push_back(fmt::format("{} of work per batch in {}, {:.0f}% of the feed's",
-                                   time_words(feed.op_s), feed.op, 100 * feed.op_s / feed.work_s));
+                                   duration_text(feed.op_s), feed.op,
+                                   100 * feed.op_s / feed.work_s));
   f.fix =
       "make the images smaller once (headway convert --resize), cache() what is decoded, or "
       "choose decode = fast; fewer augmentations; more cores";
@@ -176,7 +178,7 @@ std::optional<Finding> input_bound(const Evidence& e) {
   f.summary = feed.op.empty() ? "training waits for data"
                               : fmt::format("training waits for data, most of it for {}", feed.op);
   f.evidence.push_back(fmt::format("the feed needs {} of work per batch on {:.0f} workers",
-                                   time_words(feed.work_s), feed.threads));
+                                   duration_text(feed.work_s), feed.threads));
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
   f.fix = blocked ? "that function waits (a lock, a sleep, I/O of its own): take the wait out, or "
                     "give more input threads than cores"
@@ -206,7 +208,7 @@ std::optional<Finding> shuffle_fill(const Evidence& e) {
                  .confidence = 0.8,
                  .summary = "not stuck: a shuffle buffer fills before the first batch",
                  .evidence = {fmt::format("{:.0f} s, {} elements so far, {} held", e.last.phase_s,
-                                          held, byte_words(double(e.last.feed_ram_bytes)))},
+                                          held, size_text(double(e.last.feed_ram_bytes)))},
                  .where = "shuffle",
                  .fix =
                      "shuffle the file list before reading and decoding, or give a smaller "
@@ -272,16 +274,17 @@ std::optional<Finding> slow_first_batch(const Evidence& e) {
 std::optional<Finding> upload_bound(const Evidence& e) {
   const double share = e.share(StepPhase::kUpload);
   if (!e.steady() || e.run.device == "cpu" || share < kUploadShare) return std::nullopt;
-  return Finding{.cause = "upload-bound",
-                 .severity = share >= kMuch ? Severity::kHigh : Severity::kWarning,
-                 .confidence = 0.7,
-                 .summary = fmt::format("copying batches to {} takes {:.0f}% of the time",
-                                        e.run.device, 100 * share),
-                 .evidence = {fmt::format(
-                     "{} per step", time_words(e.spent_s(StepPhase::kUpload) / double(e.steps)))},
-                 .where = "upload",
-                 .fix = "send bytes, not floats: leave normalisation to the device",
-                 .predicted_gain = 1 / (1 - std::min(0.95, share))};
+  return Finding{
+      .cause = "upload-bound",
+      .severity = share >= kMuch ? Severity::kHigh : Severity::kWarning,
+      .confidence = 0.7,
+      .summary =
+          fmt::format("copying batches to {} takes {:.0f}% of the time", e.run.device, 100 * share),
+      .evidence = {fmt::format("{} per step",
+                               duration_text(e.spent_s(StepPhase::kUpload) / double(e.steps)))},
+      .where = "upload",
+      .fix = "send bytes, not floats: leave normalisation to the device",
+      .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
 
 constexpr Rule kRules[] = {source_never_yields, worker_deadlock, shuffle_fill,

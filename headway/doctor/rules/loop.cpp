@@ -33,7 +33,7 @@ std::optional<Finding> step_time_grows(const Evidence& e) {
       .severity = end > 2 * begin ? Severity::kHigh : Severity::kWarning,
       .confidence = std::min(0.95, 0.5 + line.r2 / 2),
       .summary = fmt::format("steps become slower: {} at step {:.0f}, {} at step {:.0f}",
-                             time_words(begin), step.front(), time_words(end), step.back()),
+                             duration_text(begin), step.front(), duration_text(end), step.back()),
       .evidence = {fmt::format("{:.1f}% per 100 steps, in {} stretches (R2 {:.2f}); "
                                "waiting for data is not counted",
                                100 * 100 * line.slope / begin, parts.size(), line.r2)},
@@ -59,7 +59,7 @@ std::optional<Finding> epoch_never_ends(const Evidence& e) {
                              e.last.step_in_epoch),
       .evidence = {longest > 0 ? fmt::format("the longest epoch so far had {:.0f}", longest)
                                : "the dataset does not know its length: a generator or a filter",
-                   fmt::format("{} so far", time_words(e.last.at_s))},
+                   fmt::format("{} so far", duration_text(e.last.at_s))},
       .where = "dataset",
       .fix = "give steps_per_epoch, or let the generator end"};
 }
@@ -70,22 +70,23 @@ std::optional<Finding> hidden_validation(const Evidence& e) {
                    .severity = Severity::kInfo,
                    .confidence = 0.95,
                    .summary = fmt::format("not stuck: epoch {} is trained, it validates since {}",
-                                          e.last.epoch + 1, time_words(e.last.phase_s)),
+                                          e.last.epoch + 1, duration_text(e.last.phase_s)),
                    .evidence = {fmt::format("{:.2f} cores work", e.quiet_cores())},
                    .where = "validation",
                    .fix = "validation_steps, validation_every, or a smaller validation set"};
   }
   const double share = e.share(StepPhase::kValidation);
   if (!e.steady() || share < kMostlyValidation) return std::nullopt;
-  return Finding{.cause = "hidden-validation",
-                 .severity = Severity::kWarning,
-                 .confidence = 0.85,
-                 .summary = fmt::format("validation takes {:.0f}% of the time", 100 * share),
-                 .evidence = {fmt::format("{} of {}", time_words(e.spent_s(StepPhase::kValidation)),
-                                          time_words(e.total_s()))},
-                 .where = "validation",
-                 .fix = "validation_steps, validation_every, or a smaller validation set",
-                 .predicted_gain = 1 / (1 - std::min(0.95, share))};
+  return Finding{
+      .cause = "hidden-validation",
+      .severity = Severity::kWarning,
+      .confidence = 0.85,
+      .summary = fmt::format("validation takes {:.0f}% of the time", 100 * share),
+      .evidence = {fmt::format("{} of {}", duration_text(e.spent_s(StepPhase::kValidation)),
+                               duration_text(e.total_s()))},
+      .where = "validation",
+      .fix = "validation_steps, validation_every, or a smaller validation set",
+      .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
 
 constexpr Rule kRules[] = {step_time_grows, epoch_never_ends, hidden_validation};

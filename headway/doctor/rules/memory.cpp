@@ -29,13 +29,13 @@ std::optional<Finding> pressure(const Evidence& e) {
       .confidence = 0.9,
       .summary = "the machine is short of memory and fetches pages from disk again and again",
       .evidence = {fmt::format("{:.0f} major faults per second, {} swapped out", faults,
-                               byte_words(double(b.swap_bytes))),
+                               size_text(double(b.swap_bytes))),
                    fmt::format("everything stood still for memory {:.0f}% of the time, something "
                                "{:.0f}%",
                                100 * full, 100 * some),
                    fmt::format("{} in use, {} of it held by the feed",
-                               byte_words(double(b.rss_bytes)),
-                               byte_words(double(e.last.feed_ram_bytes)))},
+                               size_text(double(b.rss_bytes)),
+                               size_text(double(e.last.feed_ram_bytes)))},
       .where = e.last.feed_ram_bytes > b.rss_bytes / 4 ? "buffers of the feed" : "",
       .fix =
           "make buffers smaller (ram_budget_bytes, shuffle before decoding, no cache()), a "
@@ -50,9 +50,9 @@ std::optional<Finding> memory_limit(const Evidence& e) {
       .cause = "memory-limit",
       .severity = Severity::kHigh,
       .confidence = 0.8,
-      .summary = fmt::format("memory is nearly used up: {} in use, {} left", byte_words(used),
-                             byte_words(left)),
-      .evidence = {fmt::format("the feed holds {}", byte_words(double(e.last.feed_ram_bytes)))},
+      .summary = fmt::format("memory is nearly used up: {} in use, {} left", size_text(used),
+                             size_text(left)),
+      .evidence = {fmt::format("the feed holds {}", size_text(double(e.last.feed_ram_bytes)))},
       .where = "this process",
       .fix =
           "raise the container's memory limit, make the batch smaller, or give the feed a "
@@ -77,10 +77,10 @@ std::optional<Finding> leak(const Evidence& e) {
       .cause = "host-memory-leak",
       .severity = Severity::kWarning,
       .confidence = 0.8,
-      .summary = fmt::format("memory grows with every step: {} in {:.0f} steps", byte_words(grown),
+      .summary = fmt::format("memory grows with every step: {} in {:.0f} steps", size_text(grown),
                              step.back() - step.front()),
-      .evidence = {fmt::format("{} per step, in a straight line (R2 {:.2f})",
-                               byte_words(line.slope), line.r2),
+      .evidence = {fmt::format("{} per step, in a straight line (R2 {:.2f})", size_text(line.slope),
+                               line.r2),
                    fmt::format("what is left lasts for about {:.0f} more steps", lasts)},
       .where = e.run.callbacks.empty() ? "" : "callbacks, or a loss kept with its graph",
       .fix = "keep numbers, not tensors: loss.item() in lists, nothing appended in callbacks"};
