@@ -35,7 +35,10 @@ constexpr BringsAbout kChains[] = {
     {"bad-initial-weights", "weights-not-updated"},
     {"vanishing-gradients", "loss-frozen"},
     {"vanishing-gradients", "learning-rate"},
+    {"bad-initial-weights", "dead-relu"},
+    {"bad-initial-weights", "learning-rate"},
     {"dead-relu", "loss-frozen"},
+    {"dead-relu", "learning-rate"},
     {"input-not-scaled", "exploding-gradients"},
     {"input-not-scaled", "dead-relu"},
     {"input-not-scaled", "learning-rate"},
@@ -72,7 +75,7 @@ std::string_view severity_name(Severity severity) {
 std::vector<Finding> diagnose(const Trace& trace) {
   const Evidence evidence(trace);
   std::vector<Finding> findings;
-  for (const auto& family : {config_rules(), memory_rules(), loop_rules(), gradient_rules(),
+  for (const auto& family : {refusal_rules(), config_rules(), memory_rules(), loop_rules(), gradient_rules(),
                              numerical_rules(), input_rules(), compute_rules()}) {
     for (const Rule rule : family) {
       std::optional<Finding> found = rule(evidence);

@@ -10,10 +10,21 @@ namespace {
 
 constexpr int64_t kWarmUpSteps = 3;
 
+// Where the steady part begins: behind the warm-up, and where that leaves enough in the later half
+// of the run. A first epoch that fills a cache is over then; what became slow is not diluted.
 TraceSample first_steady(const Trace& trace) {
-  for (const TraceSample& sample : trace.samples)
-    if (sample.steps >= kWarmUpSteps) return sample;
-  return trace.samples.empty() ? TraceSample{} : trace.samples.back();
+  if (trace.samples.empty()) return {};
+  const TraceSample& last = trace.samples.back();
+  const TraceSample* first = &last;
+  for (size_t i = trace.samples.size(); i-- > 0;) {
+    const TraceSample& sample = trace.samples[i];
+    if (sample.steps < kWarmUpSteps) break;
+    first = &sample;
+    const bool enough = last.steps - sample.steps >= 2 * kMinSteps &&
+                        last.at_s - sample.at_s >= 2 * kMinSeconds;
+    if (enough && sample.at_s <= last.at_s / 2) break;
+  }
+  return *first;
 }
 
 int64_t elements(const TraceSample& sample) {
@@ -142,6 +153,8 @@ std::vector<Stretch> stretches(const Trace& trace, int64_t count, bool warm_up) 
     s.steps = double(steps);
     s.step = double(from->steps + to.steps) / 2;
     s.own_s = (own_of(to.times) - own_of(from->times)) / s.steps;
+    s.cpu_s = (to.system.cpu_s - from->system.cpu_s) / s.steps;
+    s.queued_s = (to.system.run_queue_wait_s - from->system.run_queue_wait_s) / s.steps;
     s.losses = double(to.losses - from->losses);
     if (s.losses > 0) {
       s.loss = (to.loss_sum - from->loss_sum) / s.losses;

@@ -43,9 +43,14 @@ bool grave(const std::vector<Finding>& findings) {
   return !findings.empty() && findings[0].severity >= Severity::kWarning;
 }
 
-bool is_numerical(const std::string& cause) {
-  return cause == "learning-rate" || cause == "nan-loss" || cause == "loss-frozen" ||
-         cause == "weights-not-updated";
+// Something is wrong, but not its speed.
+bool is_no_delay(const std::string& cause) {
+  constexpr std::string_view kCauses[] = {
+      "learning-rate",       "nan-loss",          "loss-frozen",      "weights-not-updated",
+      "exploding-gradients", "vanishing-gradients", "dead-relu",        "bad-initial-weights",
+      "input-not-scaled",    "gradient-not-connected", "loss-oscillates", "limits-or-disk-full",
+      "host-memory-leak",    "memory-limit"};
+  return std::find(std::begin(kCauses), std::end(kCauses), cause) != std::end(kCauses);
 }
 
 std::string state_of(const Evidence& e, const std::vector<Finding>& findings) {
@@ -78,7 +83,7 @@ Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
   }
   // Numbers that went wrong are trouble, but not slowness.
   std::string word = out.state;
-  if (word == "slow" && is_numerical(findings[0].cause)) word = "trouble";
+  if (word == "slow" && is_no_delay(findings[0].cause)) word = "trouble";
   if (word == "stuck") word += fmt::format(" ({})", duration_text(e.quiet_s()));
   out.sentence = word + ": " + what;
   return out;

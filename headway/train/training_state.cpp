@@ -122,7 +122,10 @@ void TrainingLoop::write_checkpoint() {
   for (const auto& [slot, value] : optimizer_->slots()) add(slot_name(weights_, slot), value);
   for (const auto& [name, generator] : random_generators(spec_.device)) add(name, generator.get_state());
   content.metadata[kStateKey] = state_json().dump();
-  if (const auto problem = checkpoints_->write(step_, content)) warn(*problem);
+  if (const auto problem = checkpoints_->write(step_, content)) {
+    recorder_->note("checkpoint-failed", *problem);
+    warn(*problem);
+  }
   last_checkpoint_step_ = step_;
   last_checkpoint_ns_ = now_ns();
   counters_.mark(StepPhase::kCheckpoint);

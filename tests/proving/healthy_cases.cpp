@@ -102,7 +102,7 @@ void converged(Setup& s) {
 
 // Falls, but not in every step.
 void noisy_loss(Setup& s) {
-  dense_model(256, 2, SGD(0.05)).fit(rows(s, 4096, 256).shuffle().batch(4), steps(s, 4000));
+  dense_model(256, 2, SGD(0.2)).fit(rows(s, 4096, 256).shuffle().batch(32), steps(s, 2500));
 }
 
 

@@ -80,10 +80,6 @@ void bad_rows(Setup& s) {
   net(stack(2, {.activation = "relu"}), SGD(1e-2)).fit(data.batch(64), steps(s, kSteps));
 }
 
-void wrong_end(Setup& s) {
-  net({Dense(64, {.activation = "relu"}), Dense(2)}, SGD(1e-2)).fit(paced(s), steps(s, 50));
-}
-
 void no_rate(Setup& s) {
   net(stack(2, {.activation = "relu"}), SGD(1e-30)).fit(paced(s), steps(s, kSteps));
 }
@@ -111,7 +107,6 @@ std::vector<Case> learning_cases() {
       {"exploding", "exploding-gradients", exploding},
       {"vanishing", "vanishing-gradients", vanishing, "", "", false, 0.2},
       {"bad-rows", "nan-loss", bad_rows},
-      {"wrong-end", "loss-output-mismatch", wrong_end},
       {"random-labels", "loss-frozen", random_labels},
   };
 }

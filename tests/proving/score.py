@@ -28,6 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 GRAVE = {"warning", "high", "critical"}
 LIVE_S = 40          # a case that has not ended by then is stopped and judged
+SLOW_S = 15          # a verdict that took longer is shown with what was said before
 SETTLED_S = 3        # a verdict that has stood for so long, on a run that stands still, will do
 SLOW_DISK = {"small-files": (4000, 0), "slow-records": (0, 12000)}  # us per open, per read
 
@@ -153,7 +154,7 @@ def run_live(case, build, keep, level=1.0, seed=0, cured=False):
         with open(folder / "log", "w") as log:
             process = subprocess.Popen(command + (["--cured"] if cured else []), stdout=log,
                                        stderr=log, env=trouble.env, preexec_fn=trouble.enter)
-        judged, since, first = None, None, None
+        judged, since, first, course = None, None, None, []
         while True:
             ended = process.poll() is not None
             if first is None and trace.exists():
@@ -162,6 +163,7 @@ def run_live(case, build, keep, level=1.0, seed=0, cured=False):
             top = now[1][0] if now and now[1] else None
             if now and (not judged or top != (judged[1][0] if judged[1] else None)):
                 since = time.monotonic()
+                course.append(f"{since - first:.0f} s {top or 'healthy'}")
             judged = now or judged
             stands = since is not None and time.monotonic() - since
             if ended or time.monotonic() - (first or began) > LIVE_S:
@@ -175,7 +177,7 @@ def run_live(case, build, keep, level=1.0, seed=0, cured=False):
         if keep and trace.exists():
             shutil.copy(trace, keep)
         seconds = max(0.0, since - first) if since and first and judged and judged[1] else None
-        return judged, seconds, trace_rate(trace), (folder / "log").read_text()
+        return judged, seconds, trace_rate(trace), ", ".join(course), (folder / "log").read_text()
     finally:
         if trouble:
             trouble.close()
@@ -259,7 +261,7 @@ def print_table(rows):
 
 def score_gain(case, judged, rate, build):
     predicted = next((f["predicted_gain"] for f in judged[2] if f["cause"] == case["expected"]), None)
-    _, _, cured, _ = run_live(case, build, None, cured=True)
+    _, _, cured, _, _ = run_live(case, build, None, cured=True)
     if not predicted or not rate or not cured:
         return f"{case['name']:24} no figure"
     real = cured / rate
@@ -296,7 +298,7 @@ def main():
             name = variant["name"] + ("" if level == 1.0 else ".mild")
             keep = kept / "run.trace" if kept else None
             try:
-                judged, seconds, rate, log = run_live(variant, build, keep, level, args.seed)
+                judged, seconds, rate, course, log = run_live(variant, build, keep, level, args.seed)
             except Refused as reason:
                 skipped.append(name)
                 print(f"SKIPPED {name}: {reason}", flush=True)
@@ -309,6 +311,8 @@ def main():
                   f"{', '.join(row['given']) or 'healthy'}", flush=True)
             if not judged:
                 print("     no trace: " + log[-300:])
+            elif not is_right(row) or (seconds or 0) > SLOW_S:
+                print("     " + course, flush=True)
             if args.record and keep.exists():
                 stem = (f"healthy-{name}" if variant["expected"] == "healthy"
                         else f"{variant['expected']}.{name}")

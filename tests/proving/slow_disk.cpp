@@ -4,6 +4,7 @@
 //   SLOW_DISK_READ_US  what each read takes longer
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,16 @@ long setting(const char* name) {
   return text ? atol(text) : 0;
 }
 
+// One request at a time, as an old disk: more threads do not make it faster.
+pthread_mutex_t g_arm = PTHREAD_MUTEX_INITIALIZER;
+
 void delay(long us) {
+  if (us <= 0) return;
+  pthread_mutex_lock(&g_arm);
   timespec t{us / 1'000'000, (us % 1'000'000) * 1000};
-  while (us > 0 && nanosleep(&t, &t) != 0) {
+  while (nanosleep(&t, &t) != 0) {
   }
+  pthread_mutex_unlock(&g_arm);
 }
 
 bool is_slow(const char* path) {

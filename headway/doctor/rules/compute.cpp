@@ -12,12 +12,35 @@ constexpr int64_t kBetterBatch = 32;
 constexpr double kFixedShare = 0.25;   // of a step, for what does not depend on the batch
 constexpr double kQuickStep = 1.5e-3;  // most of it is the cost of giving orders
 constexpr double kLongFirstStep = 30;
+constexpr double kHardlyGrows = 1.15;  // a step of twice the batch
 constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.30;
+
+// Twice the batch was tried: what of a step does not grow with it?
+std::optional<Finding> measured_small_batch(const Evidence& e) {
+  const ReplaySample& replay = e.trace.replay;
+  if (replay.double_step_s <= 0 || replay.step_s <= 0) return std::nullopt;
+  const double grown = replay.double_step_s / replay.step_s;
+  if (grown > kHardlyGrows) return std::nullopt;
+  return Finding{
+      .cause = "batch-too-small",
+      .severity = Severity::kWarning,
+      .confidence = 0.95,
+      .summary = fmt::format("a batch of {} leaves the {} underfed", replay.batch_size,
+                             e.run.device == "cpu" ? "cores" : "GPU"),
+      .evidence = {fmt::format("measured: {} per step with {} samples, {} with {}",
+                               duration_text(replay.step_s), replay.batch_size,
+                               duration_text(replay.double_step_s), 2 * replay.batch_size)},
+      .where = fmt::format("batch({})", replay.batch_size),
+      .fix = fmt::format("batch({}) or more, with the learning rate raised to match",
+                         2 * replay.batch_size),
+      .predicted_gain = 2 / grown};
+}
 
 // The optimizer costs the same for one sample as for a thousand; so do some microseconds per layer.
 std::optional<Finding> batch_too_small(const Evidence& e) {
   const int64_t batch = e.run.batch_size;
   if (!e.steady() || batch <= 0 || batch > kSmallBatch) return std::nullopt;
+  if (e.trace.replay.double_step_s > 0) return std::nullopt;  // it was measured
   const double optimizer = e.spent_s(StepPhase::kOptimizer) / double(e.steps);
   const double share = e.own_s() > 0 ? optimizer / e.own_s() : 0;
   const bool quick = e.own_s() < kQuickStep;
@@ -41,6 +64,17 @@ std::optional<Finding> batch_too_small(const Evidence& e) {
       .predicted_gain = per_sample / after};  // at least: other fixed costs shrink too
 }
 
+// The one that took most of the steady part, and how long.
+std::pair<std::string, double> dearest_callback(const Evidence& e) {
+  std::pair<std::string, double> dearest;
+  for (size_t i = 0; i < std::min(e.run.callbacks.size(), e.last.callback_s.size()); ++i) {
+    const double before = i < e.first.callback_s.size() ? e.first.callback_s[i] : 0;
+    const double spent = e.last.callback_s[i] - before;
+    if (spent >= dearest.second) dearest = {e.run.callbacks[i], spent};
+  }
+  return dearest;
+}
+
 std::optional<Finding> slow_callback(const Evidence& e) {
   if (!e.steady()) return std::nullopt;
   const double callbacks = e.share(StepPhase::kCallbacks);
@@ -48,8 +82,7 @@ std::optional<Finding> slow_callback(const Evidence& e) {
   const bool is_callback = callbacks >= checkpoint;
   const double share = std::max(callbacks, checkpoint);
   if (share < kNoted) return std::nullopt;
-  std::string names;
-  for (const std::string& name : e.run.callbacks) names += (names.empty() ? "" : ", ") + name;
+  const auto [name, spent] = dearest_callback(e);
   return Finding{
       .cause = "slow-callback",
       .severity = share >= kMuch          ? Severity::kHigh
@@ -59,10 +92,12 @@ std::optional<Finding> slow_callback(const Evidence& e) {
       .summary = fmt::format("{} take {:.0f}% of the time",
                              is_callback ? "callbacks" : "checkpoints", 100 * share),
       .evidence = {fmt::format(
-          "{} of {}",
+          "{} of {}{}",
           duration_text(e.spent_s(is_callback ? StepPhase::kCallbacks : StepPhase::kCheckpoint)),
-          duration_text(e.total_s()))},
-      .where = is_callback ? names : "checkpoint",
+          duration_text(e.total_s()),
+          is_callback && !name.empty() ? fmt::format(", {} of it in {}", duration_text(spent), name)
+                                       : "")},
+      .where = is_callback ? name : "checkpoint",
       .fix = is_callback
                  ? "call it less often, or move its work to a thread of its own"
                  : "write checkpoints less often (every_steps, every_s) or to a faster disk",
@@ -97,7 +132,8 @@ std::optional<Finding> first_step(const Evidence& e) {
       .fix = "nothing to repair: libraries load, choose kernels and take memory once"};
 }
 
-constexpr Rule kRules[] = {stuck_callback, slow_callback, batch_too_small, first_step};
+constexpr Rule kRules[] = {stuck_callback, slow_callback, measured_small_batch, batch_too_small,
+                           first_step};
 
 }  // namespace
 

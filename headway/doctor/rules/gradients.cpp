@@ -16,6 +16,7 @@ constexpr size_t kDeep = 3;                                  // kernels one behi
 constexpr double kExplodes = 70;                             // first kernel's gradient to the last's
 constexpr double kVanishes = 1e-3, kTinyGradient = 1e-4;     // likewise, and in itself
 constexpr double kLargeGradient = 1;                         // root mean square
+constexpr double kHugeGradient = 5, kHugeForItsWeight = 20;
 constexpr double kGrown = 10;                                // against the median so far
 constexpr size_t kGrownTimes = 3;
 constexpr double kDead = 0.7, kAllDead = 0.95;               // of the units of a layer
@@ -126,6 +127,20 @@ std::optional<Finding> exploding(const Evidence& e) {
     f.summary = "gradients explode on their way back through the layers";
     f.evidence = {fmt::format("{:.3g} in {}, {:.3g} in {}: {:.3g} times", first, f.where, last,
                               e.trace.weights[all.back()].name, first / last)};
+    return f;
+  }
+  std::vector<double> gradients, ratios;
+  for (const size_t i : all) {
+    const double g = usual_gradient(e, i);
+    const double w = at(looks(e).front().weights, i);
+    gradients.push_back(g);
+    ratios.push_back(w > 0 ? g / w : 0);
+  }
+  if (median(gradients) > kHugeGradient && median(ratios) > kHugeForItsWeight) {
+    f.where = e.trace.weights[all.front()].name;
+    f.summary = "gradients are many times larger than the weights they move";
+    f.evidence = {fmt::format("usually {:.3g}, {:.3g} times the weights, in {} kernels",
+                              median(gradients), median(ratios), all.size())};
     return f;
   }
   for (const size_t i : all) {

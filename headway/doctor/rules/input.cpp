@@ -74,6 +74,10 @@ std::string rates(const Evidence& e) {
 // What the other rules below share; `feed_s` and `cpu_s` are the demands once it is repaired.
 Finding finding_of(const Evidence& e, const char* cause, double feed_s, double cpu_s) {
   Finding f{.cause = cause, .severity = severity_of(e.waiting_share()), .evidence = {rates(e)}};
+  if (const double alone = e.trace.replay.step_s; alone > 0) {
+    f.evidence.push_back(fmt::format("measured without the feed: {} per step, {:.1f}x as fast",
+                                     duration_text(alone), e.step_s() / alone));
+  }
   const double gain = e.step_s() / std::max(1e-9, e.predicted_step_s(feed_s, cpu_s));
   f.predicted_gain = std::max(1.0, gain);
   return f;
@@ -112,6 +116,14 @@ std::optional<Finding> serial_map(const Evidence& e) {
   return f;
 }
 
+FileSample files_between(const FileSample& a, const FileSample& b) {
+  return {.opens = b.opens - a.opens,
+          .reads = b.reads - a.reads,
+          .bytes = b.bytes - a.bytes,
+          .open_s = b.open_s - a.open_s,
+          .read_s = b.read_s - a.read_s};
+}
+
 std::optional<Finding> slow_storage(const Evidence& e) {
   const auto s = starved(e);
   if (!s || s->waiting < kWorthSaying) return std::nullopt;
@@ -119,14 +131,31 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   const bool serial = one_at_a_time(e, feed);
   if (serial && !serial_words(e).empty()) return std::nullopt;
   if (!reads_files(e, serial ? "" : feed.op)) return std::nullopt;
+  const FileSample files = files_between(e.first.files, e.last.files);
+  const double waits_s = (files.open_s + files.read_s) / double(e.steps);
+  const bool counted = files.opens + files.reads > 0;
   const bool pressed = e.io_stalled_share() >= kDiskStalls && e.disk_bytes_per_s() > 0;
   const bool blocked = e.cores_used() < kCoresIdle * e.cpus() &&
                        (serial || feed.shared_s() >= kWorkersFull * e.step_s());
-  if (!blocked) return std::nullopt;
-  const bool small = names_any(e.run.dataset, {"image_folder", "files"}) &&
-                     e.read_bytes_per_element() > 0 && e.read_bytes_per_element() < kSmallRead;
-  Finding f = finding_of(e, small ? "many-small-files" : "slow-storage", 0, e.cpu_per_step_s());
-  f.confidence = pressed ? 0.85 : 0.6;
+  if (counted ? waits_s < kMostOfTheWork * feed.work_s : !blocked) return std::nullopt;
+  const bool small = counted
+                         ? files.open_s >= files.read_s && e.read_bytes_per_element() < kSmallRead
+                         : names_any(e.run.dataset, {"image_folder", "files"}) &&
+                               e.read_bytes_per_element() > 0 &&
+                               e.read_bytes_per_element() < kSmallRead;
+  Finding f = finding_of(e, small ? "many-small-files" : "slow-storage",
+                         counted ? (feed.work_s - waits_s) / feed.threads : 0, e.cpu_per_step_s());
+  f.confidence = counted ? 0.9 : pressed ? 0.85 : 0.6;
+  if (counted) {
+    const auto each = [](double seconds, int64_t count) {
+      return count > 0 ? duration_text(seconds / double(count)) : std::string("-");
+    };
+    f.evidence.push_back(fmt::format(
+        "{:.0f}% of the feed's work is waiting for files: {} opens of {}, {} reads of {}",
+        100 * std::min(1.0, waits_s / feed.work_s), with_commas(files.opens),
+        each(files.open_s, files.opens), with_commas(files.reads),
+        each(files.read_s, files.reads)));
+  }
   f.where = serial ? "the source" : feed.op;
   f.summary = small ? "opening and reading many small files takes longer than using them"
                     : "the storage cannot deliver as fast as training takes";

@@ -15,6 +15,20 @@ constexpr int64_t kLongEpoch = 2000;
 constexpr double kTimesLonger = 3;
 constexpr double kMostlyValidation = 0.5;
 constexpr double kLongValidation = 10;
+constexpr double kMostOfIt = 0.5;
+
+// Somebody else takes the cores: threads wait for them longer than before, and do no more.
+bool neighbours_came(const std::vector<Stretch>& parts) {
+  const size_t half = parts.size() / 2;
+  double cpu[2] = {}, queued[2] = {}, own[2] = {};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    cpu[i >= half] += parts[i].cpu_s;
+    queued[i >= half] += parts[i].queued_s;
+    own[i >= half] += parts[i].own_s;
+  }
+  const double grown = own[1] - own[0];
+  return queued[1] - queued[0] > kMostOfIt * grown && cpu[1] - cpu[0] < kMostOfIt * grown;
+}
 
 std::optional<Finding> step_time_grows(const Evidence& e) {
   std::vector<Stretch> parts = stretches(e.trace, 24, false);
@@ -24,6 +38,7 @@ std::optional<Finding> step_time_grows(const Evidence& e) {
   const Line line = fit_line(step, own);
   const double begin = line.at + line.slope * step.front();
   const double end = line.at + line.slope * step.back();
+  if (neighbours_came(parts)) return std::nullopt;
   if (begin <= 0 || line.slope * 100 < kGrowth * begin || line.slope < kSure * line.noise ||
       end < kWorthSaying * begin) {
     return std::nullopt;

@@ -13,6 +13,7 @@ constexpr double kAboveBest = 2;   // and against the best in between
 constexpr double kFlat = 0.01;     // relative change that is none
 constexpr double kLossesToDiverge = 50, kLossesToBeFlat = 300;
 constexpr double kTinyRate = 1e-5;
+constexpr double kTinyUpdate = 1e-6;  // of a weight, in one step
 constexpr size_t kEnoughStretches = 4;
 
 struct LossCourse {
@@ -65,6 +66,7 @@ std::optional<Finding> rate_too_high(const Evidence& e) {
 std::optional<Finding> not_a_number(const Evidence& e) {
   if (e.last.bad_losses == 0) return std::nullopt;
   const bool at_once = e.last.first_bad_step <= 1;
+  const std::string origin = e.note("nan-origin").value_or("");
   return Finding{
       .cause = "nan-loss",
       .severity = Severity::kCritical,
@@ -72,8 +74,9 @@ std::optional<Finding> not_a_number(const Evidence& e) {
       .summary = fmt::format("the loss is not a number since step {}", e.last.first_bad_step),
       .evidence = {fmt::format("{} of {} losses", e.last.bad_losses,
                                e.last.bad_losses + e.last.losses),
-                   rate_words(e)},
-      .where = fmt::format("step {}", e.last.first_bad_step),
+                   origin.empty() ? rate_words(e) : "it came from " + origin},
+      .where = origin.empty() ? fmt::format("step {}", e.last.first_bad_step)
+                              : fmt::format("step {}: {}", e.last.first_bad_step, origin),
       .fix = at_once ? "it is so from the first step on: look at the inputs and at the loss "
                        "(logarithms of 0, divisions)"
                      : "lower the learning rate, clip the gradients, add TerminateOnNaN()"};
@@ -93,15 +96,36 @@ std::string flat_words(const LossCourse& course) {
                      course.last, course.losses);
 }
 
+// How far a kernel moves in a step, for its size: the middle of all that was seen.
+double usual_update(const Evidence& e) {
+  std::vector<double> ratios;
+  for (const NumbersSample& look : e.trace.numbers) {
+    for (size_t i = 0; i < std::min(look.updates.size(), look.weights.size()); ++i) {
+      if (i < e.trace.weights.size() && e.trace.weights[i].kernel && look.weights[i] > 0 &&
+          look.updates[i] >= 0) {
+        ratios.push_back(look.updates[i] / look.weights[i]);
+      }
+    }
+  }
+  if (ratios.empty()) return -1;
+  std::nth_element(ratios.begin(), ratios.begin() + int64_t(ratios.size() / 2), ratios.end());
+  return ratios[ratios.size() / 2];
+}
+
 std::optional<Finding> rate_too_low(const Evidence& e) {
   const auto course = flat_loss(e);
   const double rate = e.last.learning_rate;
-  if (!course || rate <= 0 || rate >= kTinyRate) return std::nullopt;
+  const double moved = usual_update(e);
+  const bool tiny = moved >= 0 ? moved < kTinyUpdate : rate < kTinyRate;
+  if (!course || rate <= 0 || !tiny) return std::nullopt;
   return Finding{.cause = "learning-rate",
                  .severity = Severity::kWarning,
                  .confidence = 0.75,
                  .summary = "the loss hardly moves: the learning rate is too low",
-                 .evidence = {flat_words(*course), rate_words(e)},
+                 .evidence = {flat_words(*course), moved >= 0
+                                  ? fmt::format("{}: a step moves a weight by {:.1g} of itself",
+                                                rate_words(e), moved)
+                                  : rate_words(e)},
                  .where = e.run.optimizer,
                  .fix = "try the optimizer's usual rate (Adam 1e-3, SGD 1e-2)"};
 }

@@ -1,0 +1,41 @@
+#include <fmt/format.h>
+
+#include "headway/doctor/rules/rules.h"
+
+namespace headway {
+namespace {
+
+// "nan-loss: photos/7.jpg: 'image' is nan at value 12", as an Error names its cause.
+std::optional<Finding> refused(const Evidence& e) {
+  const auto note = e.note("cause");
+  if (!note) return std::nullopt;
+  const size_t colon = note->find(": ");
+  if (colon == std::string::npos) return std::nullopt;
+  return Finding{.cause = note->substr(0, colon),
+                 .severity = Severity::kCritical,
+                 .confidence = 1,
+                 .summary = note->substr(colon + 2),
+                 .evidence = {fmt::format("the run ended after {} steps and said so", e.last.steps)},
+                 .where = e.last.phase,
+                 .fix = e.note("remedy").value_or("")};
+}
+
+std::optional<Finding> disk_full(const Evidence& e) {
+  const auto note = e.note("checkpoint-failed");
+  if (!note) return std::nullopt;
+  return Finding{.cause = "limits-or-disk-full",
+                 .severity = Severity::kHigh,
+                 .confidence = 0.95,
+                 .summary = "a checkpoint could not be written",
+                 .evidence = {*note},
+                 .where = "checkpoint",
+                 .fix = "make room, keep fewer checkpoints (.keep), or name a folder on another disk"};
+}
+
+constexpr Rule kRules[] = {refused, disk_full};
+
+}  // namespace
+
+std::span<const Rule> refusal_rules() { return kRules; }
+
+}  // namespace headway
