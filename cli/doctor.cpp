@@ -4,8 +4,10 @@
 
 #include "cli/verbs.h"
 #include "headway/doctor/diagnose.h"
+#include "headway/io/output_file.h"
 #include "headway/trace/trace_file.h"
 #include "headway/view/json.h"
+#include "headway/view/report.h"
 #include "headway/view/terminal.h"
 
 namespace headway::cli {
@@ -14,14 +16,22 @@ namespace {
 constexpr int kFound = 3;
 
 struct Doctor {
-  std::string trace;
+  std::string trace, html;
   bool json = false;
 };
+
+void write_report(const std::string& path, const Trace& trace, const Verdict& judged,
+                  const std::vector<Finding>& findings) {
+  AtomicFile file(path);
+  file.write(report_html(trace, judged, findings));
+  file.commit();
+}
 
 int run(const Doctor& settings) {
   const Trace trace = read_trace(settings.trace);
   const std::vector<Finding> findings = diagnose(trace);
   const Verdict judged = verdict(trace, findings);
+  if (!settings.html.empty()) write_report(settings.html, trace, judged, findings);
   if (settings.json) {
     fmt::print("{}\n", json_of(judged, findings)
                            .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
@@ -40,6 +50,7 @@ void add_doctor(CLI::App& app, Task& task, int& status) {
   verb->add_option("trace", settings->trace, "what `headway train --trace FILE` wrote")
       ->required()
       ->check(CLI::ExistingFile);
+  verb->add_option("--html", settings->html, "write a report here: one file, opens offline");
   verb->add_flag("--json", settings->json, "one JSON object on standard output");
   verb->footer(
       "Example:\n"
