@@ -10,6 +10,7 @@
 #include "headway/doctor/evidence.h"
 #include "headway/trace/redact.h"
 #include "headway/view/boxes.h"
+#include "headway/view/cause_pages.h"
 #include "headway/view/json.h"
 #include "headway/view/series.h"
 #include "headway/view/terminal.h"
@@ -21,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxPieces = 300;  // columns of the step breakdown
+constexpr size_t kMaxPieces = 150;  // columns of the step breakdown
 constexpr size_t kMaxPhases = 300, kMaxNotes = 200, kMaxEpochs = 600, kMaxSeries = 200;
 constexpr size_t kMaxText = 20'000;  // of one note or the dataset
 
@@ -76,6 +77,10 @@ std::vector<std::string> words_of(const std::string& name) {
   return out;
 }
 
+std::string trained(const RunFacts& run) {
+  return (run.model.empty() ? "" : run.model + " ") + "on " + run.device;
+}
+
 Json pipeline_of(const Trace& trace, const std::vector<Finding>& findings) {
   constexpr const char* kKinds[] = {"source", "stage", "training"};
   Json out = Json::array();
@@ -84,7 +89,7 @@ Json pipeline_of(const Trace& trace, const std::vector<Finding>& findings) {
     for (const auto& [name, share] : box.ops) ops.push_back({name, rounded(share)});
     const bool training = box.kind == Box::Kind::kTraining;
     out.push_back({{"kind", kKinds[static_cast<size_t>(box.kind)]},
-                   {"names", words_of(training ? trace.run.model : box.name)},
+                   {"names", words_of(training ? trained(trace.run) : box.name)},
                    {"ops", ops},
                    {"utilisation", rounded(box.utilisation)},
                    {"per_second", rounded(box.per_second)},
@@ -232,6 +237,9 @@ std::string report_html(const Trace& trace, const Verdict& verdict,
   data["dataset"] = cut(trace.run.dataset);
   data = events_of(trace, std::move(data));
   redact_all(data);
+  for (Json& finding : data["findings"]) {
+    finding["page_text"] = std::string(cause_page(finding["cause"].get<std::string>()));
+  }
   return filled(kHtml, {{"%TITLE%", text_in_html(redact("headway: " + verdict.sentence))},
                         {"%CSS%", kCss},
                         {"%PLAIN%", text_in_html(redact(diagnosis_text(verdict, findings)))},

@@ -6,7 +6,8 @@ const tip = document.getElementById("tip");
 const kSvg = new Set(["svg", "path", "rect", "line", "text", "circle", "g", "title"]);
 const kLines = ["#2f74d0", "#d55e00", "#009e73", "#a45cc7", "#c28a00", "#3aa3d8", "#d0568f", "#7a8694"];
 const kPhases = { "waiting for data": "#d55e00", upload: "#56b4e9", forward: "#2f74d0", backward: "#5b50b5",
-  optimizer: "#009e73", metrics: "#8b95a1", callbacks: "#cc79a7", checkpoint: "#e0a100", validation: "#8c6d46" };
+  optimizer: "#009e73", metrics: "#8b95a1", callbacks: "#cc79a7", checkpoint: "#e0a100", validation: "#8c6d46",
+  "first batch": "#d55e00", building: "#009e73", "first step": "#2f74d0", listing: "#56b4e9" };
 const phaseColor = (name) => kPhases[name] || "#7a8694";
 
 function el(tag, attributes, ...children) {
@@ -61,16 +62,21 @@ function showTip(x, y, title, rows) {
 }
 const hideTip = () => { tip.hidden = true; };
 
-// draw(width) gives an svg; it is drawn again when its place changes width.
+// draw(width) gives an svg, drawn once its place is on the page and again when that changes width.
+const drawings = [];
 function fitted(draw) {
   const place = el("div");
   let width = 0;
-  new ResizeObserver(() => {
+  const redraw = () => {
     const now = Math.floor(place.clientWidth);
     if (now === width || now === 0) return;
     width = now;
     place.replaceChildren(draw(width));
-  }).observe(place);
+  };
+  drawings.push(() => {
+    redraw();
+    new ResizeObserver(() => requestAnimationFrame(redraw)).observe(place);
+  });
   return place;
 }
 
@@ -207,8 +213,30 @@ function finding(f) {
       ...(f.where ? row("where", el("code", {}, f.where)) : []),
       ...(f.evidence.length ? row("evidence", el("ul", {}, ...f.evidence.map((line) => el("li", {}, line)))) : []),
       ...(f.fix ? row("fix", el("div", { class: "fix" }, el("pre", {}, el("code", {}, f.fix)), copyButton(f.fix))) : []),
-      ...row("sure", el("span", { class: "sure" }, el("i", { style: { width: percent(f.confidence) } })), percent(f.confidence)),
-      ...row("more", el("code", {}, f.page))));
+      ...row("sure", el("span", { class: "sure" }, el("i", { style: { width: `${100 * f.confidence}%` } })), percent(f.confidence)),
+      ...row("more", f.page_text ? el("details", {}, el("summary", {}, el("code", {}, f.page)), markdown(f.page_text)) : el("code", {}, f.page))));
+}
+
+// As much of Markdown as the pages of the causes use.
+function markdown(text) {
+  const inline = (line) => line.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part) =>
+    part.startsWith("`") ? el("code", {}, part.slice(1, -1)) :
+    part.startsWith("**") ? el("b", {}, ...inline(part.slice(2, -2))) :
+    /^\[.*\)$/.test(part) ? el("i", {}, part.slice(1, part.indexOf("]"))) : part);
+  const page = el("div", { class: "page" });
+  let code = null, block = null;
+  for (const line of text.split("\n")) {
+    if (line.startsWith("```")) {
+      if (code) { page.append(el("pre", { class: "fix" }, code.join("\n"))); code = null; } else code = [];
+      block = null;
+    } else if (code) code.push(line);
+    else if (line.startsWith("#")) { page.append(el("h4", {}, ...inline(line.replace(/^#+ */, "")))); block = null; }
+    else if (/^\s*- /.test(line)) { block = el("li", {}, ...inline(line.replace(/^\s*- /, ""))); page.append(block); }
+    else if (line.trim() === "") block = null;
+    else if (block) block.append(" ", ...inline(line.trim()));
+    else { block = el("p", {}, ...inline(line)); page.append(block); }
+  }
+  return page;
 }
 
 function pipeline() {
@@ -221,7 +249,7 @@ function pipeline() {
       box.hot ? el("span", { class: "flame" }, data.verdict.state === "stuck" ? "it hangs here" : "sets the pace") : null,
       el("b", {}, { source: "source", stage: "feed", training: "training" }[box.kind]),
       el("div", { class: "names" }, ...box.names.flatMap((name, i) => i ? [el("br"), name] : [name])),
-      el("div", { class: "meter" }, el("i", { style: { width: known ? percent(box.utilisation) : "0" } })),
+      el("div", { class: "meter" }, el("i", { style: { width: `${100 * Math.max(0, box.utilisation)}%` } })),
       el("span", { class: "big" }, known ? percent(box.utilisation) : "–"), el("span", { class: "soft" }, " busy"),
       el("small", {}, `${digits(box.per_second)} ${out}`),
       box.queue_capacity ? el("small", {}, `queue ${box.queue_fill} of ${box.queue_capacity}`) : null,
@@ -247,14 +275,14 @@ function breakdown() {
     for (const share of [0, 0.5, 1]) svg.append(el("line", { class: "grid", x1: kLeft, x2: width - kRight, y1: bottom - 118 * share, y2: bottom - 118 * share }),
       el("text", { x: kLeft - 8, y: bottom - 118 * share + 4, "text-anchor": "end" }, percent(share)));
     for (const [from, to, step, count, seconds] of pieces) {
-      const whole = seconds.reduce((a, b) => a + b, 0);
+      const whole = seconds.reduce((a, b) => a + b, 0), wide = x(to) - x(from);
       let y = bottom;
       const column = el("g", { onpointermove: (e) => showTip(e.clientX, e.clientY, `${duration(from)} – ${duration(to)} · ${count} steps to ${step.toLocaleString("en-US")}`,
         inOrder.filter((p) => seconds[p.i] > 0).map((p) => [phaseColor(p.name), p.name, percent(seconds[p.i] / whole)]).reverse()), onpointerleave: hideTip });
       for (const p of inOrder) {
         const h = 118 * seconds[p.i] / whole;
         y -= h;
-        if (h > 0) column.append(el("rect", { x: x(from), y, width: Math.max(1, x(to) - x(from) - (pieces.length < 150 ? 1 : 0)), height: h, fill: phaseColor(p.name) }));
+        if (h > 0) column.append(el("rect", { x: x(from), y, width: wide > 6 ? wide - 1 : wide + 0.5, height: h, fill: phaseColor(p.name) }));
       }
       svg.append(column);
     }
@@ -267,8 +295,8 @@ function breakdown() {
 // Phases that were worth a line, epochs, notes: what happened when.
 function timeline() {
   const rows = [["phases", data.phases.map((p) => [p.at_s, p.seconds, p.name, phaseColor(p.name)])],
-    ["epochs", data.epochs.map((e, i) => [i ? data.epochs[i - 1].at_s : 0, e.at_s - (i ? data.epochs[i - 1].at_s : 0), `epoch ${e.epoch}`, i % 2 ? "#56b4e9" : "#2f74d0", e.logs])],
-    ["notes", data.notes.map((n) => [n.at_s, 0, `${n.kind}: ${n.text.slice(0, 160)}`, n.kind === "warning" ? "#e0a100" : "#c01f2e"])]].filter((row) => row[1].length);
+    ["epochs", data.epochs.map((e, i) => [i ? data.epochs[i - 1].at_s : 0, e.at_s - (i ? data.epochs[i - 1].at_s : 0), `epoch ${e.epoch + 1}`, i % 2 ? "#56b4e9" : "#2f74d0", e.logs])],
+    ["notes", data.notes.map((n) => [n.at_s, 0, `${n.kind}: ${n.text.slice(0, 160)}`, n.kind === "error" ? "#c01f2e" : "#e0a100"])]].filter((row) => row[1].length);
   const draw = (width) => {
     const height = rows.length * 34 + 24, x = xScale(width, data.seconds);
     const svg = el("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": "what happened when" });
@@ -310,3 +338,4 @@ if (machine.length) report.append(section("The machine", "", el("div", { class: 
 if (data.notes.length) report.append(section("Notes", "", el("div", { class: "card scroll" }, el("ul", { class: "notes" }, ...data.notes.map((n) => el("li", {}, el("time", {}, duration(n.at_s)), el("pre", {}, n.text)))))));
 if (data.dataset) report.append(section("The dataset", "", el("div", { class: "card scroll" }, el("pre", {}, data.dataset))));
 report.append(el("footer", {}, "one file, no network: it may be kept and sent. What looked like a secret was left out."));
+drawings.forEach((draw) => draw());

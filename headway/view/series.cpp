@@ -19,23 +19,27 @@ struct Piece {
   }
 };
 
+// A sample sees a step whole or not at all: rates of steps are taken over longer pieces.
+constexpr size_t kStepPieces = 120;
+
 class Collector {
  public:
   Collector(const Trace& trace, size_t limit)
-      : trace_(trace), limit_(limit), samples_(thinned(trace.samples, limit)) {}
+      : trace_(trace),
+        limit_(limit),
+        samples_(thinned(trace.samples, limit)),
+        sparse_(thinned(trace.samples, std::min(limit, kStepPieces))) {}
 
-  // value(piece) for every piece; not finite: not known there. `begun`: from the first sample on,
-  // for what counts since the machine started.
+  // value(piece) for every piece; not finite: not known there.
   template <typename Value>
-  void pieces(const char* chart, const char* name, const char* unit, bool begun, Value value) {
+  void steps(const char* chart, const char* name, const char* unit, Value value) {
     static const TraceSample zero;
-    Series series{chart, name, unit};
-    const TraceSample* from = begun ? nullptr : &zero;
-    for (const TraceSample* to : samples_) {
-      if (from && to->at_s > from->at_s) add(series, *to, value(Piece{*from, *to}));
-      from = to;
-    }
-    keep(std::move(series));
+    pieces({chart, name, unit}, &zero, sparse_, value);
+  }
+  // From the first sample on, for what counts since the machine started.
+  template <typename Value>
+  void system(const char* chart, const char* name, const char* unit, Value value) {
+    pieces({chart, name, unit}, nullptr, samples_, value);
   }
 
   template <typename Value>
@@ -90,6 +94,15 @@ class Collector {
   }
 
  private:
+  template <typename Value>
+  void pieces(Series series, const TraceSample* from,
+              const std::vector<const TraceSample*>& samples, Value value) {
+    for (const TraceSample* to : samples) {
+      if (from && to->at_s > from->at_s) add(series, *to, value(Piece{*from, *to}));
+      from = to;
+    }
+    keep(std::move(series));
+  }
   static void add(Series& series, const TraceSample& at, double value) {
     if (std::isfinite(value)) series.points.push_back({at.at_s, at.steps, value});
   }
@@ -107,12 +120,12 @@ class Collector {
 
   const Trace& trace_;
   const size_t limit_;
-  const std::vector<const TraceSample*> samples_;
+  const std::vector<const TraceSample*> samples_, sparse_;
   std::vector<Series> out_;
 };
 
 void learning(Collector& c) {
-  c.pieces("loss", "training", "", false, [](const Piece& p) {
+  c.steps("loss", "training", "", [](const Piece& p) {
     return (p.to.loss_sum - p.from.loss_sum) / double(p.to.losses - p.from.losses);
   });
   c.epochs();
@@ -126,18 +139,18 @@ void learning(Collector& c) {
 }
 
 void speed(Collector& c, const Trace& trace) {
-  c.pieces("step time", "step", "s", false, [](const Piece& p) {
+  c.steps("step time", "step", "s", [](const Piece& p) {
     const auto of_steps = [](const StepTimes& t) {
       return t.total() - t[StepPhase::kValidation] - t[StepPhase::kCheckpoint];
     };
     return p.steps() > 0 ? (of_steps(p.to.times) - of_steps(p.from.times)) / p.steps() : NAN;
   });
-  c.pieces("step time", "waiting for data", "s", false, [](const Piece& p) {
+  c.steps("step time", "waiting for data", "s", [](const Piece& p) {
     const auto waited = [](const StepTimes& t) { return t[StepPhase::kWaitForData]; };
     return p.steps() > 0 ? (waited(p.to.times) - waited(p.from.times)) / p.steps() : NAN;
   });
-  c.pieces("speed", "samples", "/s", false,
-           [](const Piece& p) { return double(p.to.samples - p.from.samples) / p.seconds(); });
+  c.steps("speed", "samples", "/s",
+          [](const Piece& p) { return double(p.to.samples - p.from.samples) / p.seconds(); });
   if (!trace.stages.empty()) {  // the stage that training takes from
     c.now("batches ready", trace.stages[0].name, "batches", [](const TraceSample& s) {
       return s.stages.empty() || s.stages[0].queue_capacity == 0 ? NAN
@@ -148,7 +161,7 @@ void speed(Collector& c, const Trace& trace) {
 
 void machine(Collector& c) {
   const auto rate = [&](const char* chart, const char* name, const char* unit, auto field) {
-    c.pieces(chart, name, unit, true, [=](const Piece& p) { return p.rate(field); });
+    c.system(chart, name, unit, [=](const Piece& p) { return p.rate(field); });
     c.drop_if_zero();
   };
   rate("cores", "used", "cores", &SystemSample::cpu_s);
@@ -188,7 +201,9 @@ std::vector<StepPiece> step_pieces(const Trace& trace, size_t limit) {
     for (size_t i = 0; i < kStepPhases; ++i) {
       piece.times.seconds[i] = std::max(0.0, to->times.seconds[i] - from->times.seconds[i]);
     }
-    if (piece.to_s > piece.from_s && piece.times.total() > 0) out.push_back(piece);
+    // A phase is counted when it ends: a long one goes with the piece in which it did.
+    if (piece.to_s <= piece.from_s || piece.times.total() <= 0) continue;
+    out.push_back(piece);
     from = to;
   }
   return out;
