@@ -242,6 +242,7 @@ std::string live_frame(const Trace& trace, const Verdict& verdict,
   const std::string time = duration_text(e.last.at_s);
   int x = canvas.put(0, 0, "headway ", Ink::kStrong);
   std::string what = trace.run.model.empty() ? trace.run.program : trace.run.model;
+  if (what == "headway") what.clear();  // said already
   what += (what.empty() ? "on " : " on ") + trace.run.device;
   canvas.put_within(x, 0, width - x - static_cast<int>(time.size()) - 1, what, Ink::kSoft);
   canvas.put(width - static_cast<int>(time.size()), 0, time, Ink::kSoft);

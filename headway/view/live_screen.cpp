@@ -1,10 +1,11 @@
 #include "headway/view/live_screen.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <sstream>
 #include <string_view>
 
 #include "headway/view/canvas.h"
@@ -18,8 +19,8 @@ constexpr double kLineEveryS = 10;
 // frame whole; the others ignore it.
 constexpr const char* kTake = "\033[?1049h\033[?25l";
 constexpr const char* kGiveBack = "\033[?25h\033[?1049l";
-constexpr const char* kBeginFrame = "\033[?2026h\033[H";
-constexpr const char* kEndFrame = "\033[J\033[?2026l";
+constexpr const char* kBeginFrame = "\033[?2026h";
+constexpr const char* kEndFrame = "\033[?2026l";
 
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
@@ -69,19 +70,19 @@ void LiveScreen::show(const Trace& trace, const Verdict& verdict,
 
 void LiveScreen::show_frame(const std::string& frame, const std::string& remark, int height) {
   last_frame_ = unicode_ ? frame : ascii_of(frame);
-  std::string text = taken_ ? "" : kTake;
+  std::string text = taken_ ? kBeginFrame : std::string(kTake) + kBeginFrame;
   taken_ = true;
-  text += kBeginFrame;
-  for (const char c : last_frame_) {  // what a longer row left behind goes; the last has no newline
-    if (c == '\n') text += "\033[K\r";
-    text += c;
-  }
-  // A newline in the bottom row would push the first one out.
-  if (std::count(last_frame_.begin(), last_frame_.end(), '\n') >= height && text.back() == '\n') {
-    text.pop_back();
-  }
-  if (!remark.empty()) text += "\033[" + std::to_string(height) + ";1H" + remark;
-  write(text + (remark.empty() ? kEndFrame : "\033[K\033[?2026l"));
+  // Each row from its own beginning: a newline at the bottom would scroll, and clearing behind a
+  // full row would take its last letter.
+  const auto put = [&](int row, const std::string& line) {
+    text += fmt::format("\033[{};1H\033[2K{}", row, line);
+  };
+  std::istringstream rows(last_frame_);
+  int row = 1;
+  for (std::string line; std::getline(rows, line); ++row) put(row, line);
+  if (row <= height) text += fmt::format("\033[{};1H\033[J", row);
+  if (!remark.empty()) put(height, unicode_ ? remark : ascii_of(remark));
+  write(text + kEndFrame);
 }
 
 void LiveScreen::show_line(const Trace& trace, const Verdict& verdict) {

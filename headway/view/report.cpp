@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxPieces = 150;  // columns of the step breakdown
+constexpr size_t kMaxPieces = 80;  // columns of the step breakdown
 constexpr size_t kMaxPhases = 300, kMaxNotes = 200, kMaxEpochs = 600, kMaxSeries = 200;
 constexpr size_t kMaxText = 20'000;  // of one note or the dataset
 

@@ -219,9 +219,10 @@ function finding(f) {
 
 // As much of Markdown as the pages of the causes use.
 function markdown(text) {
-  const inline = (line) => line.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part) =>
+  const inline = (line) => line.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*|\[[^\]]+\]\([^)]+\))/).map((part) =>
     part.startsWith("`") ? el("code", {}, part.slice(1, -1)) :
     part.startsWith("**") ? el("b", {}, ...inline(part.slice(2, -2))) :
+    /^\*.+\*$/.test(part) ? el("i", {}, part.slice(1, -1)) :
     /^\[.*\)$/.test(part) ? el("i", {}, part.slice(1, part.indexOf("]"))) : part);
   const page = el("div", { class: "page" });
   let code = null, block = null;
@@ -295,7 +296,7 @@ function breakdown() {
 // Phases that were worth a line, epochs, notes: what happened when.
 function timeline() {
   const rows = [["phases", data.phases.map((p) => [p.at_s, p.seconds, p.name, phaseColor(p.name)])],
-    ["epochs", data.epochs.map((e, i) => [i ? data.epochs[i - 1].at_s : 0, e.at_s - (i ? data.epochs[i - 1].at_s : 0), `epoch ${e.epoch + 1}`, i % 2 ? "#56b4e9" : "#2f74d0", e.logs])],
+    ["epochs", data.epochs.map((e, i) => [i ? data.epochs[i - 1].at_s : 0, e.at_s - (i ? data.epochs[i - 1].at_s : 0), `epoch ${e.epoch + 1}`, i % 2 ? "#3a7f9f" : "#2f74d0", e.logs])],
     ["notes", data.notes.map((n) => [n.at_s, 0, `${n.kind}: ${n.text.slice(0, 160)}`, n.kind === "error" ? "#c01f2e" : "#e0a100"])]].filter((row) => row[1].length);
   const draw = (width) => {
     const height = rows.length * 34 + 24, x = xScale(width, data.seconds);
