@@ -1,6 +1,7 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 
+#include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/follow.h"
@@ -32,11 +33,9 @@ void write_report(const std::string& path, const Trace& trace, const Verdict& ju
 
 // A trace knows how long ago; the file, when it was written last.
 double begun_s(const std::string& path, const Trace& trace) {
-  struct stat file {};
-  const double written_s = ::stat(path.c_str(), &file) == 0
-                               ? double(file.st_mtim.tv_sec) + 1e-9 * double(file.st_mtim.tv_nsec)
-                               : 0;
-  return written_s - (trace.samples.empty() ? 0 : trace.samples.back().at_s);
+  const auto written = std::chrono::file_clock::to_sys(std::filesystem::last_write_time(path));
+  const double seconds = std::chrono::duration<double>(written.time_since_epoch()).count();
+  return seconds - (trace.samples.empty() ? 0 : trace.samples.back().at_s);
 }
 
 void write_scalars(const std::string& folder, const Doctor& settings, const Trace& trace) {

@@ -146,11 +146,8 @@ Json phases_of(std::vector<TracePhase> phases) {
                    [](const auto& a, const auto& b) { return a.at_s < b.at_s; });
   Json out = Json::array();
   for (const TracePhase& phase : phases) {
-    if (phase.name == "step" || phase.name == "waiting for data" || phase.seconds > 0) {
-      out.push_back({{"name", phase.name},
-                     {"at_s", rounded(phase.at_s)},
-                     {"seconds", rounded(phase.seconds)}});
-    }
+    out.push_back(
+        {{"name", phase.name}, {"at_s", rounded(phase.at_s)}, {"seconds", rounded(phase.seconds)}});
   }
   return out;
 }

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "headway/doctor/simulate.h"
+#include "headway/trace/redact.h"
+#include "headway/trace/trace_file.h"
 #include "headway/view/cause_pages.h"
 
 namespace headway {
@@ -87,6 +90,18 @@ TEST(Report, CarriesNoSecrets) {
   trace.notes = {{"warning", 1, "https://me:hunter2@host refused"}};
   trace.ending = "failed: PASSWORD=hunter2";
   EXPECT_EQ(report_of(trace).find("hunter2"), std::string::npos);
+}
+
+TEST(Report, RedactionLeavesTheDoctorsWordsAlone) {
+  for (const auto& file : std::filesystem::directory_iterator(SCENARIOS)) {
+    if (file.path().extension() != ".trace") continue;
+    for (const Finding& f : diagnose(read_trace(file.path()))) {
+      EXPECT_EQ(redact(f.summary), f.summary);
+      EXPECT_EQ(redact(f.where), f.where);
+      EXPECT_EQ(redact(f.fix), f.fix);
+      for (const std::string& line : f.evidence) EXPECT_EQ(redact(line), line);
+    }
+  }
 }
 
 TEST(Report, AsksNothingOfTheNetwork) {
