@@ -104,6 +104,10 @@ FitOptions fit_options(const TrainSettings& s, const TrainData& data) {
   }
   if (!s.csv.empty()) fit.callbacks.push_back(CSVLogger(s.csv));
   fit.trace = s.trace;
+  fit.probe = s.probe;
+  fit.when_stuck = s.when_stuck == "stop"    ? WhenStuck::kStop
+                   : s.when_stuck == "abort" ? WhenStuck::kAbort
+                                             : WhenStuck::kGoOn;
   fit.should_stop = [] { return interrupted(); };
   return fit;
 }

@@ -113,6 +113,12 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
   keeping->add_option("--save", s.save, "write the weights here at the end (safetensors)");
   keeping->add_option("--csv", s.csv, "one line per epoch");
   keeping->add_option("--trace", s.trace, "write here what happens, for `headway doctor`");
+  keeping->add_option("--when-stuck", s.when_stuck,
+                      "nothing moves: go-on, stop (with a checkpoint) or abort")
+      ->check(CLI::IsMember({"go-on", "stop", "abort"}))
+      ->capture_default_str();
+  keeping->add_flag("--probe", s.probe,
+                    "first replay one batch: what would a faster feed, a larger batch bring?");
   keeping->add_flag("--summary", s.summary, "print the layers and the memory they take");
   keeping->add_flag("--json", s.json, "one JSON object on standard output at the end");
 }

@@ -46,6 +46,8 @@ struct TrainSettings {
   std::string save;  // weights, at the end
   std::string csv;
   std::string trace;  // for `headway doctor`
+  std::string when_stuck = "go-on";
+  bool probe = false;
   bool summary = false;
   bool json = false;
 };

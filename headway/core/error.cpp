@@ -15,8 +15,11 @@ std::string locate(const Origin& origin, const std::string& reason) {
 
 }  // namespace
 
-Error::Error(const std::string& problem, std::string hint)
-    : std::runtime_error(compose(problem, hint)), problem_(problem), hint_(std::move(hint)) {}
+Error::Error(const std::string& problem, std::string hint, std::string cause)
+    : std::runtime_error(compose(problem, hint)),
+      problem_(problem),
+      hint_(std::move(hint)),
+      cause_(std::move(cause)) {}
 
 std::string Origin::str() const {
   return offset < 0 ? file : file + " at byte " + std::to_string(offset);

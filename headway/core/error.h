@@ -14,17 +14,22 @@ namespace headway {
 // what() holds both, the hint on a line of its own behind "--->".
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& problem, std::string hint = "");
+  explicit Error(const std::string& problem, std::string hint = "", std::string cause = "");
 
   const std::string& problem() const { return problem_; }
   const std::string& hint() const { return hint_; }
+  // A page of docs/causes, when one tells more; else empty.
+  const std::string& cause() const { return cause_; }
 
   // The same error told from one level further out: "<context>: <problem>", hint kept.
-  Error within(const std::string& context) const { return Error(context + ": " + problem_, hint_); }
+  Error within(const std::string& context) const {
+    return Error(context + ": " + problem_, hint_, cause_);
+  }
 
  private:
   std::string problem_;
   std::string hint_;
+  std::string cause_;
 };
 
 // Where a sample came from. `offset` is in bytes; -1 where it has no meaning.

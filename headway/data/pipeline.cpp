@@ -102,6 +102,7 @@ struct Pipeline::Impl {
   // Stored by the consumer; reports are made from any thread.
   std::atomic<int64_t> taken{0};
   std::atomic<int64_t> returned_ns{0};  // when next() last gave something
+  std::atomic<bool> interrupted{false};
 };
 
 Pipeline::Pipeline(const Dataset& dataset, StartOptions options)
@@ -136,6 +137,7 @@ std::optional<Element> Pipeline::next() {
       p.run.pool.output.wait(ticket,
                              std::clamp<int64_t>(next_report - now, 1'000'000, 1'000'000'000));
     }
+    if (p.interrupted) throw Error("the wait for the next element was interrupted");
     now = now_ns();
     if (now >= next_report) {
       log(LogLevel::kWarning, stall_report());
@@ -152,6 +154,8 @@ std::optional<Element> Pipeline::next() {
   seen.taken.fetch_add(1, std::memory_order_relaxed);
   return element;
 }
+
+void Pipeline::interrupt() const { impl_->interrupted = true; }
 
 PipelineState Pipeline::save() const {
   Cursor cursor;

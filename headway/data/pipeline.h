@@ -81,6 +81,8 @@ class Pipeline {
   std::string explain() const;
   // Who waits for what, since when: what next() prints when nothing moves.
   std::string stall_report() const;
+  // From any thread: a next() that waits, now or later, throws within a second.
+  void interrupt() const;
 
  private:
   struct Impl;

@@ -27,6 +27,23 @@ constexpr BringsAbout kChains[] = {
     {"host-memory-pressure", "many-small-files"},
     {"host-memory-pressure", "step-time-grows"},
     {"learning-rate", "nan-loss"},
+    {"exploding-gradients", "nan-loss"},
+    {"exploding-gradients", "learning-rate"},
+    {"bad-initial-weights", "exploding-gradients"},
+    {"bad-initial-weights", "vanishing-gradients"},
+    {"bad-initial-weights", "loss-frozen"},
+    {"bad-initial-weights", "weights-not-updated"},
+    {"vanishing-gradients", "loss-frozen"},
+    {"vanishing-gradients", "learning-rate"},
+    {"dead-relu", "loss-frozen"},
+    {"input-not-scaled", "exploding-gradients"},
+    {"input-not-scaled", "dead-relu"},
+    {"input-not-scaled", "learning-rate"},
+    {"input-not-scaled", "nan-loss"},
+    {"input-not-scaled", "loss-frozen"},
+    {"gradient-not-connected", "weights-not-updated"},
+    {"gradient-not-connected", "loss-frozen"},
+    {"weights-not-updated", "loss-frozen"},
     {"step-time-grows", "slow-callback"},
 };
 
@@ -55,8 +72,8 @@ std::string_view severity_name(Severity severity) {
 std::vector<Finding> diagnose(const Trace& trace) {
   const Evidence evidence(trace);
   std::vector<Finding> findings;
-  for (const auto& family : {config_rules(), memory_rules(), loop_rules(), numerical_rules(),
-                             input_rules(), compute_rules()}) {
+  for (const auto& family : {config_rules(), memory_rules(), loop_rules(), gradient_rules(),
+                             numerical_rules(), input_rules(), compute_rules()}) {
     for (const Rule rule : family) {
       std::optional<Finding> found = rule(evidence);
       if (found && !find(findings, found->cause)) findings.push_back(std::move(*found));

@@ -1,3 +1,5 @@
+#include "headway/core/clock.h"
+#include "headway/core/file_counters.h"
 #include "headway/io/file.h"
 
 #include <fcntl.h>
@@ -53,7 +55,22 @@ std::string remedy(const std::string& path, int error) {
   }
 }
 
+// Adds what a call took to the counters, whichever way it ends.
+class Timed {
+ public:
+  Timed(std::atomic<int64_t>& calls, std::atomic<int64_t>& ns) : calls_(calls), ns_(ns) {}
+  ~Timed() {
+    ns_.fetch_add(now_ns() - begun_, std::memory_order_relaxed);
+    calls_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<int64_t>&calls_, &ns_;
+  const int64_t begun_ = now_ns();
+};
+
 int open_to_read(const char* path) {
+  const Timed timed(file_counters().opens, file_counters().open_ns);
   int fd;
   do {
     fd = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -104,6 +121,7 @@ int64_t File::mtime_ns() const {
 }
 
 size_t File::pread(uint64_t offset, char* into, size_t n) const {
+  const Timed timed(file_counters().reads, file_counters().read_ns);
   size_t got = 0;
   while (got < n) {
     const ssize_t r = ::pread(fd_, into + got, n - got, static_cast<off_t>(offset + got));
@@ -114,6 +132,7 @@ size_t File::pread(uint64_t offset, char* into, size_t n) const {
       throw_io_error(path_, fmt::format("cannot read at byte {}", offset + got), errno);
     }
   }
+  file_counters().read_bytes.fetch_add(static_cast<int64_t>(got), std::memory_order_relaxed);
   return got;
 }
 
@@ -137,6 +156,7 @@ void read_all(const std::string& path, Buffer& buffer) {
   constexpr size_t kLeast = 4096;
   size_t room = std::max(static_cast<size_t>(status.st_size) + 1, kLeast);
   size_t size = 0;
+  const Timed timed(file_counters().reads, file_counters().read_ns);
   buffer.resize(0);
   for (;;) {
     buffer.reserve(room);
@@ -145,9 +165,10 @@ void read_all(const std::string& path, Buffer& buffer) {
     if (r < 0) throw_io_error(path, "cannot read", errno);
     size += static_cast<size_t>(r);
     buffer.resize(size);
-    if (r == 0 || size == static_cast<size_t>(status.st_size)) return;
+    if (r == 0 || size == static_cast<size_t>(status.st_size)) break;
     if (size == room) room *= 2;
   }
+  file_counters().read_bytes.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
 }
 
 void throw_io_error(const std::string& path, std::string_view doing, int error) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "headway/trace/numbers.h"
 #include "headway/trace/step_counters.h"
 #include "headway/trace/system_sampler.h"
 
@@ -51,6 +52,12 @@ struct StageSample {
   std::vector<double> op_busy_s{};             // as StageFacts::ops
 };
 
+// What was asked of file systems.
+struct FileSample {
+  int64_t opens = 0, reads = 0, bytes = 0;
+  double open_s = 0, read_s = 0;  // all threads together
+};
+
 struct TraceSample {
   double at_s = 0;
   std::string phase{};  // what the training thread is doing, and since when
@@ -61,12 +68,13 @@ struct TraceSample {
   int64_t losses = 0, bad_losses = 0;        // finite, and not
   int64_t first_bad_step = 0;
   double learning_rate = 0;
-  double gradient_norm = -1, weight_norm = -1;  // -1: not known
-  int64_t batches = 0;                          // taken from the pipeline
-  int64_t feed_threads = 0;                     // now
-  int64_t skipped = 0;                          // bad samples
-  int64_t feed_ram_bytes = 0;                   // held by the pipeline, now
-  std::vector<StageSample> stages{};            // as Trace::stages
+  std::vector<double> callback_s{};   // as RunFacts::callbacks
+  int64_t batches = 0;                // taken from the pipeline
+  int64_t feed_threads = 0;           // now
+  int64_t skipped = 0;                // bad samples
+  int64_t feed_ram_bytes = 0;         // held by the pipeline, now
+  std::vector<StageSample> stages{};  // as Trace::stages
+  FileSample files{};
   SystemSample system{};
 };
 
@@ -83,9 +91,17 @@ struct TraceEpoch {
   std::vector<std::pair<std::string, double>> logs{};
 };
 
+// What training would do with a feed that takes no time, and with twice the batch: measured by
+// replaying one batch before the run.
+struct ReplaySample {
+  int64_t batch_size = 0;  // 0: not measured
+  double step_s = 0;
+  double double_step_s = 0;  // 0: twice the batch was not tried
+};
+
 // Something said on the way: a warning, an error, who waits for what.
 struct TraceNote {
-  std::string kind{};  // "warning", "error", "stall"
+  std::string kind{};  // "warning", "stall", "nan-origin", "left-out", "cause", "remedy" ...
   double at_s = 0;
   std::string text{};
 };
@@ -95,8 +111,12 @@ struct TraceNote {
 struct Trace {
   RunFacts run{};
   std::vector<StageFacts> stages{};
+  std::vector<WeightFacts> weights{};  // the trainable ones
+  std::vector<std::string> layers{};
+  ReplaySample replay{};
   std::vector<TracePhase> phases{};
   std::vector<TraceSample> samples{};  // oldest first
+  std::vector<NumbersSample> numbers{};  // likewise
   std::vector<TraceEpoch> epochs{};
   std::vector<TraceNote> notes{};
   std::string ending{};  // "finished", "stopped: ...", "failed: ..."; empty: it was still running

@@ -73,14 +73,51 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Tra
   f("bad_losses", s.bad_losses);
   f("first_bad_step", s.first_bad_step);
   f("learning_rate", s.learning_rate);
-  f("gradient_norm", s.gradient_norm);
-  f("weight_norm", s.weight_norm);
+  f("callback_s", s.callback_s);
   f("batches", s.batches);
   f("feed_threads", s.feed_threads);
   f("skipped", s.skipped);
   f("feed_ram_bytes", s.feed_ram_bytes);
   f("stages", s.stages);
+  f("files", s.files);
   f("system", s.system);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, FileSample> {
+  f("opens", s.opens);
+  f("open_s", s.open_s);
+  f("reads", s.reads);
+  f("read_s", s.read_s);
+  f("bytes", s.bytes);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, WeightFacts> {
+  f("name", s.name);
+  f("values", s.values);
+  f("kernel", s.kernel);
+  f("identical_units", s.identical_units);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, NumbersSample> {
+  f("step", s.step);
+  f("at_s", s.at_s);
+  f("gradients", s.gradients);
+  f("weights", s.weights);
+  f("updates", s.updates);
+  f("dead_units", s.dead_units);
+  f("outputs", s.outputs);
+  f("input_mean", s.input_mean);
+  f("input_std", s.input_std);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, ReplaySample> {
+  f("batch_size", s.batch_size);
+  f("step_s", s.step_s);
+  f("double_step_s", s.double_step_s);
 }
 
 template <typename T, typename F>
@@ -138,6 +175,12 @@ concept HasFields = requires(T& t) {
   each_field(t, [](const char*, auto&) {});
 };
 
+template <typename T>
+concept ListOfRecords = requires { typename T::value_type; } && HasFields<typename T::value_type>;
+
+// JSON has no NaN: null stands for it.
+double number(const Json& in) { return in.is_null() ? NAN : in.get<double>(); }
+
 double rounded(double value) {  // to nanoseconds, so that a line stays readable
   return std::abs(value) < 1e-3 || std::abs(value) > 1e9 ? value : std::round(value * 1e9) / 1e9;
 }
@@ -161,8 +204,7 @@ Json to_json(const T& value) {
       if (value.seconds[i] > 0) out[std::string(kStepPhaseNames[i])] = rounded(value.seconds[i]);
     }
     return out;
-  } else if constexpr (std::is_same_v<T, std::vector<StageSample>> ||
-                       std::is_same_v<T, std::vector<StageFacts>>) {
+  } else if constexpr (ListOfRecords<T>) {
     Json out = Json::array();
     for (const auto& each : value) out.push_back(to_json(each));
     return out;
@@ -183,13 +225,15 @@ void from_json(const Json& in, T& value) {
     for (size_t i = 0; i < kStepPhases; ++i) {
       value.seconds[i] = in.value(std::string(kStepPhaseNames[i]), 0.0);
     }
-  } else if constexpr (std::is_same_v<T, std::vector<StageSample>> ||
-                       std::is_same_v<T, std::vector<StageFacts>>) {
+  } else if constexpr (ListOfRecords<T>) {
     for (const Json& each : in) from_json(each, value.emplace_back());
+  } else if constexpr (std::is_same_v<T, double>) {
+    value = number(in);
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    for (const Json& each : in) value.push_back(number(each));
   } else if constexpr (std::is_same_v<T, std::vector<std::pair<std::string, double>>>) {
-    for (const Json& each : in) {  // JSON has no NaN: null stands for it
-      value.emplace_back(each.at(0).get<std::string>(),
-                         each.at(1).is_null() ? NAN : each.at(1).get<double>());
+    for (const Json& each : in) {
+      value.emplace_back(each.at(0).get<std::string>(), number(each.at(1)));
     }
   } else {
     in.get_to(value);
@@ -210,6 +254,13 @@ void take_object(const Json& line, Trace& trace) {
     trace.stages.clear();
     from_json(line.at("stages"), trace.stages);
   }
+  if (kind == "weights") {
+    trace.weights.clear();
+    from_json(line.at("weights"), trace.weights);
+    line.at("layers").get_to(trace.layers);
+  }
+  if (kind == "replay") from_json(line, trace.replay);
+  if (kind == "numbers") from_json(line, trace.numbers.emplace_back());
   if (kind == "phase") from_json(line, trace.phases.emplace_back());
   if (kind == "sample") from_json(line, trace.samples.emplace_back());
   if (kind == "epoch") from_json(line, trace.epochs.emplace_back());
@@ -276,6 +327,12 @@ void TraceWriter::write(const std::vector<StageFacts>& stages) {
 }
 void TraceWriter::write(const TracePhase& phase) { line(line_of("phase", phase)); }
 void TraceWriter::write(const TraceSample& sample) { line(line_of("sample", sample)); }
+void TraceWriter::write(const std::vector<WeightFacts>& weights,
+                        const std::vector<std::string>& layers) {
+  line(Json{{"kind", "weights"}, {"weights", to_json(weights)}, {"layers", layers}}.dump());
+}
+void TraceWriter::write(const ReplaySample& replay) { line(line_of("replay", replay)); }
+void TraceWriter::write(const NumbersSample& numbers) { line(line_of("numbers", numbers)); }
 void TraceWriter::write(const TraceEpoch& epoch) { line(line_of("epoch", epoch)); }
 void TraceWriter::write(const TraceNote& note) {
   line(line_of("note", TraceNote{note.kind, note.at_s, redact(note.text)}));
@@ -337,8 +394,11 @@ void write_trace(const std::string& path, const Trace& trace) {
   TraceWriter writer(path);
   writer.write(trace.run);
   writer.write(trace.stages);
+  if (!trace.weights.empty()) writer.write(trace.weights, trace.layers);
+  if (trace.replay.batch_size > 0) writer.write(trace.replay);
   for (const TracePhase& phase : trace.phases) writer.write(phase);
   for (const TraceSample& sample : trace.samples) writer.write(sample);
+  for (const NumbersSample& numbers : trace.numbers) writer.write(numbers);
   for (const TraceEpoch& epoch : trace.epochs) writer.write(epoch);
   for (const TraceNote& note : trace.notes) writer.write(note);
   if (trace.ended()) writer.write_ending(trace.ending);

@@ -28,7 +28,10 @@ class TraceWriter {
   void write(const RunFacts& run);
   void write(const std::vector<StageFacts>& stages);
   void write(const TracePhase& phase);
+  void write(const std::vector<WeightFacts>& weights, const std::vector<std::string>& layers);
+  void write(const ReplaySample& replay);
   void write(const TraceSample& sample);
+  void write(const NumbersSample& numbers);
   void write(const TraceEpoch& epoch);
   void write(const TraceNote& note);
   void write_ending(const std::string& ending);

@@ -21,7 +21,7 @@ void check_finite(const Batch& batch, const Field& field, int64_t step) {
   const int64_t per_row = std::max<int64_t>(1, static_cast<int64_t>(values.size()) / rows);
   throw Error(fmt::format("{}: '{}' is {} at value {}", sample_name(batch, index / per_row, step),
                           field.name.str(), *bad, index % per_row),
-              "mend the sample, or take it out with .filter()");
+              "mend the sample, or take it out with .filter()", "nan-loss");
 }
 
 template <typename T>

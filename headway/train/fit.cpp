@@ -65,14 +65,14 @@ class Step {
     missing_ = logits_ ? last : Activation();
   }
 
-  at::Tensor operator()(const Batch& batch, StepCounters& counters) {
+  at::Tensor operator()(const Batch& batch, StepCounters& counters, LayerObserver* observer) {
     const Sample sample = model_.sample_of(batch, fields_, counters.steps() + 1);
     const at::Tensor weights = sample_weights(sample, class_weights_);
     counters.mark(StepPhase::kUpload);
     at::Tensor output, loss;
     {
       const PrecisionGuard precision(model_.options.precision, model_.device);
-      output = model_.network->forward(sample.x, true, logits_);
+      output = model_.network->forward(sample.x, true, logits_, observer);
       loss = compute_loss(model_.compiled->loss, sample.y, output, missing_, weights);
     }
     const at::Tensor penalty = model_.network->regularization();
@@ -82,6 +82,10 @@ class Step {
     for (MetricState& m : metrics_) m.update(sample.y, output.detach(), missing_, weights);
     counters.mark(StepPhase::kMetrics);
     return loss;
+  }
+
+  std::string bad_origin(const Batch& batch) const {
+    return bad_number_origin(*model_.network, upload(to_torch(batch[fields_.input]), model_.device));
   }
 
  private:
@@ -169,7 +173,11 @@ History Model::fit(const Dataset& dataset, FitOptions options) {
     return m.network->weights();
   };
   spec.description = [&] { return m.describe(); };
-  spec.loss = [&](Batch& batch, StepCounters& counters) { return step(batch, counters); };
+  spec.loss = [&](Batch& batch, StepCounters& counters, LayerObserver* observer) {
+    return step(batch, counters, observer);
+  };
+  spec.layers = [&] { return &m.network->plan(); };
+  spec.bad_origin = [&](const Batch& batch) { return step.bad_origin(batch); };
   if (options.validation) {
     spec.validate = [&] {
       return m.evaluate(*options.validation, {.steps = options.validation_steps,

@@ -52,11 +52,13 @@ void Loss::check_fits(Activation last) const {
     throw Error(fmt::format("{} from logits, but the model ends {}: the loss would squash its "
                             "probabilities a second time",
                             name(), end_of(last)),
-                fmt::format("leave out the last {}, or from_logits", last.name()));
+                fmt::format("leave out the last {}, or from_logits", last.name()),
+                "loss-output-mismatch");
   throw Error(fmt::format("{} expects probabilities, but the model ends {}", name(), end_of(last)),
               fmt::format("end the model in .activation = \"{}\", or give the loss "
                           "{{.from_logits = true}}",
-                          activation));
+                          activation),
+              "loss-output-mismatch");
 }
 
 Loss MeanSquaredError() { return {.kind = Kind::kMeanSquaredError}; }

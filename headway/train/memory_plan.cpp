@@ -51,7 +51,8 @@ void refuse_too_large(const std::string& model, const MemoryPlan& plan, const st
   throw Error(
       fmt::format("{} does not fit: {} = {}; {} has {} free", model, sum,
                   size_text(double(plan.state_bytes())), device, size_text(double(free_bytes))),
-      "make its widest layers narrower; SGD without momentum keeps nothing per parameter");
+      "make its widest layers narrower; SGD without momentum keeps nothing per parameter",
+      "model-too-large");
 }
 
 std::string summary_table(const std::string& model, const std::vector<LayerPlan>& layers,

@@ -57,6 +57,14 @@ struct CheckpointOptions {
 
 enum class Show { kAuto, kNothing, kLines, kLive };  // kAuto: live on a terminal, else lines
 
+// What to do with a run that stands still (no step for 10 s, or 20 steps' time if that is longer),
+// beside saying so, with the cause and the stacks of all threads.
+enum class WhenStuck {
+  kGoOn,   // wait: it may come back
+  kStop,   // while waiting for data: a checkpoint, then the end; elsewhere like kAbort
+  kAbort,  // end the process: for machines that start it again with `resume`
+};
+
 struct FitOptions {
   int64_t epochs = 1;
   int64_t steps_per_epoch = kAuto;  // needed when the dataset has no end
@@ -74,6 +82,10 @@ struct FitOptions {
   uint64_t seed = 0;  // of dropout and of the order of plain tensors
   Show show = Show::kAuto;
   std::string trace{};  // file for the doctor, written as it goes; empty: in memory only
+  WhenStuck when_stuck = WhenStuck::kGoOn;
+  // Before the run: replays the first batch, once as it is and once doubled, to measure what an
+  // infinitely fast feed and a larger batch would bring. Some seconds; weights stay untouched.
+  bool probe = false;
   std::function<bool()> should_stop{};  // asked between steps: Ctrl-C ends with a checkpoint
 };
 

@@ -93,7 +93,8 @@ void Network::move_activations() {
   }
 }
 
-at::Tensor Network::forward(const at::Tensor& batch, bool training, bool logits) const {
+at::Tensor Network::forward(const at::Tensor& batch, bool training, bool logits,
+                            LayerObserver* observer) const {
   check_batch(batch, plan_[0].input);
   const bool indices = plan_[0].layer.node().takes_indices();
   at::Tensor x = channels_first(indices ? batch : batch.to(dtype_));
@@ -101,16 +102,12 @@ at::Tensor Network::forward(const at::Tensor& batch, bool training, bool logits)
   for (size_t i = 0; i < plan_.size(); ++i) {
     const bool cut = logits && logits_layer_ && i + 1 == plan_.size();
     const LayerNode& node = cut ? *logits_layer_ : *nodes_[i];
-    x = node.forward(x, std::span(values_).subspan(first_[i], first_[i + 1] - first_[i]), mode);
+    const auto weights = std::span(values_).subspan(first_[i], first_[i + 1] - first_[i]);
+    at::Tensor out = node.forward(x, weights, mode);
+    if (observer) observer->saw(i, x, out);
+    x = std::move(out);
   }
   return channels_last(x);
-}
-
-std::vector<at::Tensor> Network::trainable() const {
-  std::vector<at::Tensor> out;
-  for (const NamedWeight& weight : weights_)
-    if (weight.trainable) out.push_back(weight.value);
-  return out;
 }
 
 at::Tensor Network::regularization() const {
@@ -124,6 +121,13 @@ at::Tensor Network::regularization() const {
 }
 
 Activation Network::last_activation() const { return plan_.back().layer.node().activation(); }
+
+std::vector<at::Tensor> trainable(const std::vector<NamedWeight>& weights) {
+  std::vector<at::Tensor> values;
+  for (const NamedWeight& w : weights)
+    if (w.trainable) values.push_back(w.value);
+  return values;
+}
 
 void write_weights(const std::string& path, const std::vector<NamedWeight>& weights) {
   Safetensors content;

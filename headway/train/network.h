@@ -32,6 +32,13 @@ struct NamedWeight {
   Regularizer regularizer{};
 };
 
+// Is shown what goes into and comes out of each layer of a forward pass.
+class LayerObserver {
+ public:
+  virtual ~LayerObserver() = default;
+  virtual void saw(size_t layer, const at::Tensor& in, const at::Tensor& out) = 0;
+};
+
 class Network {
  public:
   // Draws the weights: each from its own stream of `seed`, so that a layer added behind does not
@@ -40,11 +47,11 @@ class Network {
 
   // N x sample in Keras' order (N x H x W x C) -> likewise. Bytes and other integers become
   // floats unless the first layer takes indices. `logits`: stop before the last activation.
-  at::Tensor forward(const at::Tensor& batch, bool training, bool logits = false) const;
+  at::Tensor forward(const at::Tensor& batch, bool training, bool logits = false,
+                     LayerObserver* observer = nullptr) const;
 
   const std::vector<LayerPlan>& plan() const { return plan_; }
   const std::vector<NamedWeight>& weights() const { return weights_; }
-  std::vector<at::Tensor> trainable() const;
   // Sum of the penalties; undefined when there are none.
   at::Tensor regularization() const;
   Activation last_activation() const;
@@ -60,6 +67,8 @@ class Network {
   std::shared_ptr<const LayerNode> logits_layer_;  // the last one without its activation
   at::ScalarType dtype_;
 };
+
+std::vector<at::Tensor> trainable(const std::vector<NamedWeight>& weights);
 
 // Each under its name, as safetensors. Python's package reads it.
 void write_weights(const std::string& path, const std::vector<NamedWeight>& weights);

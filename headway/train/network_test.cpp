@@ -164,7 +164,7 @@ TEST(Network, NamesWeightsAfterTheirLayer) {
                 "dense.weight", "dense.bias", "tail.dense.weight", "tail.dense.bias",
                 "tail.batch_normalization.weight", "tail.batch_normalization.bias",
                 "tail.batch_normalization.running_mean", "tail.batch_normalization.running_var"}));
-  EXPECT_EQ(net.trainable().size(), 6u);
+  EXPECT_EQ(trainable(net.weights()).size(), 6u);
   for (const NamedWeight& weight : net.weights())
     EXPECT_EQ(weight.value.requires_grad(), weight.trainable) << weight.name;
 }

@@ -1,6 +1,10 @@
 #include "headway/train/torch.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
+
+#include <set>
 
 #include "headway/core/error.h"
 #include "headway/train/device.h"
@@ -88,6 +92,27 @@ std::vector<NamedWeight> weights_of(const LoopOptions& options) {
   return weights;
 }
 
+// What the loss depends on and could move, but is not among `weights`: followed back through the
+// graph to its leaves.
+std::string left_out(const torch::Tensor& loss, const std::vector<NamedWeight>& weights) {
+  std::set<const void*> known;
+  for (const NamedWeight& w : weights) known.insert(w.value.unsafeGetTensorImpl());
+  std::set<torch::autograd::Node*> seen;
+  std::vector<torch::autograd::Node*> next{loss.grad_fn().get()};
+  std::vector<std::string> found;
+  while (!next.empty()) {
+    torch::autograd::Node* node = next.back();
+    next.pop_back();
+    if (!node || !seen.insert(node).second) continue;
+    for (const torch::autograd::Edge& edge : node->next_edges()) next.push_back(edge.function.get());
+    const auto* leaf = dynamic_cast<torch::autograd::AccumulateGrad*>(node);
+    if (leaf && !known.count(leaf->variable.unsafeGetTensorImpl())) {
+      found.push_back(shape_of(leaf->variable).str());
+    }
+  }
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
 std::string describe(const std::vector<NamedWeight>& weights, const Optimizer& optimizer) {
   std::string text = "loop over";
   for (const NamedWeight& w : weights) {
@@ -112,7 +137,7 @@ torch::Tensor call(Model& model, const torch::Tensor& batch, bool training) {
 }
 
 std::vector<torch::Tensor> trainable_variables(Model& model) {
-  return model.impl().built_network().trainable();
+  return trainable(model.impl().built_network().weights());
 }
 
 torch::Device torch_device(Model& model) { return model.impl().device; }
@@ -133,11 +158,15 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
     return weights = weights_of(options);
   };
   spec.description = [&] { return describe(weights, options.optimizer); };
-  spec.loss = [&](Batch& batch, StepCounters& counters) {
+  std::string strangers;
+  bool first = true;
+  spec.loss = [&](Batch& batch, StepCounters& counters, LayerObserver*) {
     const torch::Tensor value = loss(batch);
+    if (std::exchange(first, false)) strangers = left_out(value, weights);
     counters.mark(StepPhase::kForward);
     return value;
   };
+  spec.left_out = [&] { return strangers; };
   if (options.model) {
     spec.device = options.model->impl().device;
   } else if (options.module && !options.module->parameters().empty()) {

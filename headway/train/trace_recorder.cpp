@@ -5,15 +5,17 @@
 #include <string_view>
 
 #include "headway/core/clock.h"
+#include "headway/core/file_counters.h"
 
 namespace headway {
 namespace {
 
 constexpr double kFirstInterval = 0.25;
 constexpr size_t kMaxSamples = 600;  // before every other one is dropped
+constexpr size_t kMaxNumbers = 200;
 constexpr size_t kMaxPhases = 1000, kMaxNotes = 100, kMaxEpochs = 1000;
 constexpr double kTick = 0.5;  // how often it is checked that something moves
-constexpr double kQuiet = 5;   // seconds without progress before it is written down
+constexpr double kQuiet = 5.25;  // seconds without progress before it is written down
 
 // One thread writes: no need to lock the bus.
 template <typename T>
@@ -61,10 +63,23 @@ StageSample sample_of(const StageStats& stage) {
   return out;
 }
 
+FileSample files_now() {
+  const FileCounters& c = file_counters();
+  return {.opens = c.opens,
+          .reads = c.reads,
+          .bytes = c.read_bytes,
+          .open_s = 1e-9 * double(c.open_ns),
+          .read_s = 1e-9 * double(c.read_ns)};
+}
+
 }  // namespace
 
 TraceRecorder::TraceRecorder(const std::string& path, RunFacts run, const StepCounters& counters)
-    : begun_ns_(now_ns()), counters_(counters), phase_since_ns_(begun_ns_) {
+    : begun_ns_(now_ns()),
+      counters_(counters),
+      phase_since_ns_(begun_ns_),
+      callback_ns_(run.callbacks.size()),
+      files_before_(files_now()) {
   if (!path.empty()) {
     MutexLock lock(mu_);
     writer_ = std::make_unique<TraceWriter>(path);
@@ -117,6 +132,29 @@ void TraceRecorder::loss(int64_t step, double value) {
   }
   if (bad_losses_.load(std::memory_order_relaxed) == 0) first_bad_step_ = step;
   add<int64_t>(bad_losses_, 1);
+}
+
+void TraceRecorder::callback_time(size_t callback, int64_t ns) { add(callback_ns_[callback], ns); }
+
+void TraceRecorder::weights(std::vector<WeightFacts> weights, std::vector<std::string> layers) {
+  MutexLock lock(mu_);
+  trace_.weights = std::move(weights);
+  trace_.layers = std::move(layers);
+  if (writer_) writer_->write(trace_.weights, trace_.layers);
+}
+
+void TraceRecorder::numbers(NumbersSample numbers) {
+  MutexLock lock(mu_);
+  numbers.at_s = since_start_s();
+  if (writer_ && numbers_kept_.keeps_next()) writer_->write(numbers);
+  trace_.numbers.push_back(std::move(numbers));
+  thin_out(trace_.numbers, kMaxNumbers);
+}
+
+void TraceRecorder::replay(const ReplaySample& replay) {
+  MutexLock lock(mu_);
+  trace_.replay = replay;
+  if (writer_) writer_->write(replay);
 }
 
 void TraceRecorder::position(int64_t epoch, int64_t step_in_epoch, double learning_rate) {
@@ -182,6 +220,13 @@ void TraceRecorder::look() {
   sample.bad_losses = bad_losses_;
   sample.first_bad_step = first_bad_step_;
   sample.learning_rate = learning_rate_;
+  for (const auto& ns : callback_ns_) sample.callback_s.push_back(1e-9 * double(ns));
+  sample.files = files_now();
+  sample.files.opens -= files_before_.opens;
+  sample.files.reads -= files_before_.reads;
+  sample.files.bytes -= files_before_.bytes;
+  sample.files.open_s -= files_before_.open_s;
+  sample.files.read_s -= files_before_.read_s;
   look_at_feed(sample);
   sample.system = system_.sample();
   if (writer_) writer_->write(sample);
@@ -196,8 +241,26 @@ void TraceRecorder::report_stall() {
     if (pipeline_) text = pipeline_->stall_report();
   }
   if (!text.empty()) note("stall", text);
+  Trace seen;
+  Alarm alarm;
+  {
+    MutexLock lock(mu_);
+    look();
+    if (!alarm_) return;
+    seen = trace_;
+    alarm = alarm_;
+  }
+  alarm(seen, text);
+}
+
+void TraceRecorder::when_quiet(Alarm alarm) {
   MutexLock lock(mu_);
-  look();
+  alarm_ = std::move(alarm);
+}
+
+void TraceRecorder::interrupt_feed() {
+  MutexLock lock(mu_);
+  if (pipeline_) pipeline_->interrupt();
 }
 
 void TraceRecorder::run() {

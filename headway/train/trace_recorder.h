@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,10 +35,20 @@ class TraceRecorder {
   void enter(const char* phase) EXCLUDES(mu_);  // a literal; what begins now
   void watch(const Pipeline* pipeline) EXCLUDES(mu_);
   void loss(int64_t step, double value);
+  void callback_time(size_t callback, int64_t ns);
+  void weights(std::vector<WeightFacts> weights, std::vector<std::string> layers) EXCLUDES(mu_);
+  void numbers(NumbersSample numbers) EXCLUDES(mu_);
+  void replay(const ReplaySample& replay) EXCLUDES(mu_);
   void position(int64_t epoch, int64_t step_in_epoch, double learning_rate);
   void epoch_done(TraceEpoch epoch) EXCLUDES(mu_);
   void note(const std::string& kind, const std::string& text) EXCLUDES(mu_);
   Trace finish(const std::string& ending) EXCLUDES(mu_);
+
+  // Called by the recorder's own thread with what is known and with who waits for what, when
+  // nothing has moved for a while; again after twice as long. Set it before the run begins.
+  using Alarm = std::function<void(const Trace& trace, const std::string& waits)>;
+  void when_quiet(Alarm alarm) EXCLUDES(mu_);
+  void interrupt_feed() EXCLUDES(mu_);  // next() of the watched pipeline throws; any thread
 
  private:
   void run();
@@ -56,6 +67,8 @@ class TraceRecorder {
   std::atomic<double> loss_sum_{0}, loss_square_sum_{0}, learning_rate_{0};
   std::atomic<int64_t> losses_{0}, bad_losses_{0}, first_bad_step_{0};
   std::atomic<int64_t> epoch_{0}, step_in_epoch_{0};
+  std::vector<std::atomic<int64_t>> callback_ns_;  // as RunFacts::callbacks
+  FileSample files_before_;                        // what others had read before this run
 
   Mutex mu_;
   Trace trace_ GUARDED_BY(mu_);
@@ -63,7 +76,8 @@ class TraceRecorder {
   const Pipeline* pipeline_ GUARDED_BY(mu_) = nullptr;
   TraceSample earlier_ GUARDED_BY(mu_);  // what pipelines before this one did
   SystemSampler system_ GUARDED_BY(mu_);
-  Thinning epochs_kept_ GUARDED_BY(mu_){1000};
+  Alarm alarm_ GUARDED_BY(mu_);
+  Thinning epochs_kept_ GUARDED_BY(mu_){1000}, numbers_kept_ GUARDED_BY(mu_){200};
 
   std::mutex wake_mu_;
   std::condition_variable wake_;

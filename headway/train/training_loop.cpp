@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
@@ -13,23 +14,13 @@
 #include "headway/core/log.h"
 #include "headway/train/bad_sample.h"
 #include "headway/train/tensor_bridge.h"
+#include "headway/train/watchdog.h"
 
 namespace headway {
 namespace {
 
 // Losses are fetched from a GPU so many at a time: fetching waits for it.
 constexpr size_t kMaxPending = 8;
-
-std::vector<at::Tensor> trainable(const std::vector<NamedWeight>& weights) {
-  std::vector<at::Tensor> values;
-  for (const NamedWeight& w : weights)
-    if (w.trainable) values.push_back(w.value);
-  return values;
-}
-
-int64_t samples_in(const Batch& batch) {
-  return batch.empty() || batch.fields()[0].value.rank() == 0 ? 1 : batch.fields()[0].value.dim(0);
-}
 
 void check_loss(const at::Tensor& loss) {
   if (!loss.defined() || loss.numel() != 1) {
@@ -40,11 +31,16 @@ void check_loss(const at::Tensor& loss) {
   if (!loss.requires_grad()) {
     throw Error("the loss depends on no weight: its gradient is not linked to any",
                 "compute it from the model's output, without detach(), .data or a no-grad guard "
-                "in between");
+                "in between",
+                "gradient-not-connected");
   }
 }
 
 }  // namespace
+
+int64_t samples_in(const Batch& batch) {
+  return batch.empty() || batch.fields()[0].value.rank() == 0 ? 1 : batch.fields()[0].value.dim(0);
+}
 
 TrainingLoop::TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view)
     : spec_(std::move(spec)), options_(options), view_(view) {
@@ -53,6 +49,7 @@ TrainingLoop::TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingVie
   if (!options.checkpoint.folder.empty()) checkpoints_.emplace(options.checkpoint);
   std::set<std::string> names;
   for (const CallbackPtr& callback : options.callbacks) {
+    batch_callbacks_ = batch_callbacks_ || callback->wants_batches();
     if (!names.insert(callback->name()).second) {
       throw Error(fmt::format("two callbacks are called '{}'", callback->name()),
                   "leave one out, or give yours a name of its own");
@@ -71,7 +68,7 @@ void TrainingLoop::plan_epochs(const Dataset& dataset) {
   if (steps_ == kAuto) {
     if (batches == kInfinite) {
       throw Error("the dataset has no end, so an epoch would have none",
-                  "give steps_per_epoch, or take .repeat() out");
+                  "give steps_per_epoch, or take .repeat() out", "epoch-never-ends");
     }
     steps_ = batches == kUnknown ? -1 : batches;
     one_pipeline_ = steps_ > 0;
@@ -81,7 +78,8 @@ void TrainingLoop::plan_epochs(const Dataset& dataset) {
   if (batches >= 0 && batches < wanted) {
     throw Error(fmt::format("the dataset ends after {} batches; {} epochs of {} steps take {}",
                             batches, options_.epochs, steps_, wanted),
-                "add .repeat() to the dataset, or leave steps_per_epoch out");
+                "add .repeat() to the dataset, or leave steps_per_epoch out",
+                "wrong-steps-per-epoch");
   }
   one_pipeline_ = true;
 }
@@ -100,12 +98,39 @@ void TrainingLoop::start_pipeline(const Dataset& dataset, std::optional<Pipeline
 
 void TrainingLoop::stop_pipeline() {
   recorder_->watch(nullptr);
+  // A worker that never comes back cannot be joined: it is left to itself, and its pipeline with it.
+  if (stuck_ && pipeline_) new Pipeline(std::move(*pipeline_));
   pipeline_.reset();
+}
+
+// On the recorder's thread, again and again while nothing moves.
+void TrainingLoop::sound_alarm(const Trace& trace, const std::string& waits) {
+  const std::string report = stuck_report(trace, waits);
+  if (report.empty() || stuck_) return;
+  log(LogLevel::kWarning, report);
+  if (options_.when_stuck == WhenStuck::kGoOn) return;
+  const bool waits_for_data = trace.samples.back().phase == "waiting for data";
+  if (options_.when_stuck == WhenStuck::kStop && waits_for_data) {
+    stuck_ = true;
+    return recorder_->interrupt_feed();
+  }
+  log(LogLevel::kWarning,
+      fmt::format("aborting, as asked for; in \"{}\" nothing can be saved beyond the last "
+                  "checkpoint",
+                  trace.samples.back().phase));
+  std::abort();
 }
 
 std::optional<Batch> TrainingLoop::next_batch() {
   if (any_step_) recorder_->enter("waiting for data");
-  std::optional<Batch> batch = pipeline_->next();
+  std::optional<Batch> batch;
+  try {
+    batch = pipeline_->next();
+  } catch (const Error&) {
+    if (!stuck_) throw;
+    interrupted_ = true;
+    stop("stuck");
+  }
   counters_.mark(StepPhase::kWaitForData);
   if (any_step_) recorder_->enter("step");
   return batch;
@@ -133,11 +158,19 @@ RunFacts TrainingLoop::facts(const Dataset& dataset) const {
 }
 
 History TrainingLoop::run(const Dataset& dataset) {
-  plan_epochs(dataset);
   recorder_.emplace(options_.trace, facts(dataset), counters_);
+  recorder_->when_quiet([this](const Trace& trace, const std::string& waits) {
+    sound_alarm(trace, waits);
+  });
   try {
+    plan_epochs(dataset);
     return train(dataset);
   } catch (const std::exception& e) {
+    const auto* error = dynamic_cast<const Error*>(&e);
+    if (error && !error->cause().empty()) {
+      recorder_->note("cause", error->cause() + ": " + error->problem());
+      if (!error->hint().empty()) recorder_->note("remedy", error->hint());
+    }
     recorder_->watch(nullptr);
     recorder_->finish(std::string("failed: ") + e.what());
     throw;
@@ -147,12 +180,12 @@ History TrainingLoop::run(const Dataset& dataset) {
 History TrainingLoop::train(const Dataset& dataset) {
   const int64_t begun = now_ns();
   begin(dataset);
-  for (const CallbackPtr& callback : options_.callbacks) callback->on_train_begin(*this);
+  call_back([this](Callback& callback) { callback.on_train_begin(*this); });
   last_checkpoint_ns_ = begun;
   while (epoch_ < options_.epochs && stopping_.empty()) run_epoch(dataset);
   view_.phases_done();
   stop_pipeline();
-  for (const CallbackPtr& callback : options_.callbacks) callback->on_train_end(*this);
+  call_back([this](Callback& callback) { callback.on_train_end(*this); });
   history_.steps = step_;
   history_.stopped_by = stopping_;
   history_.times = counters_.times();
@@ -179,7 +212,7 @@ void TrainingLoop::begin(const Dataset& dataset) {
   first_batch_ = next_batch();
   if (!first_batch_) {
     throw Error("the dataset gave no batch at all",
-                "look at what its filters and its error policy leave");
+                "look at what its filters and its error policy leave", "source-never-yields");
   }
   history_.first_batch_s = counters_.times()[StepPhase::kWaitForData];
   view_.phase("building");
@@ -187,14 +220,17 @@ void TrainingLoop::begin(const Dataset& dataset) {
   weights_ = spec_.build(*first_batch_);
   optimizer_.emplace(spec_.optimizer, trainable(weights_));
   if (found_) restore_weights();
+  signs_.emplace(weights_, spec_.layers ? spec_.layers() : nullptr);
   recorder_->facts(facts(dataset));
+  recorder_->weights(signs_->weights(), signs_->layers());
+  if (options_.probe) replay_first_batch();
   counters_.restart();
 }
 
 void TrainingLoop::run_epoch(const Dataset& dataset) {
   if (!pipeline_) start_pipeline(dataset, std::nullopt);
   if (step_in_epoch_ == 0) {
-    for (const CallbackPtr& callback : options_.callbacks) callback->on_epoch_begin(*this);
+    call_back([this](Callback& callback) { callback.on_epoch_begin(*this); });
     counters_.mark(StepPhase::kCallbacks);
   }
   if (any_step_) view_.epoch_begin(epoch_, options_.epochs, steps_);
@@ -211,11 +247,13 @@ void TrainingLoop::run_steps() {
       return stop("interrupted");
     }
     std::optional<Batch> batch = first_batch_ ? std::exchange(first_batch_, {}) : next_batch();
+    if (!stopping_.empty()) return;
     if (!batch) {
       if (steps_ < 0) return;
       throw Error(fmt::format("the dataset ended in step {} of {} of epoch {}", step_in_epoch_ + 1,
                               steps_, epoch_ + 1),
-                  "look at what its error policy leaves, add .repeat(), or ask for fewer steps");
+                  "look at what its error policy leaves, add .repeat(), or ask for fewer steps",
+                  "wrong-steps-per-epoch");
     }
     const int64_t began = now_ns();
     if (!any_step_) {
@@ -226,6 +264,7 @@ void TrainingLoop::run_steps() {
     if (!any_step_) {
       any_step_ = true;
       history_.first_step_s = 1e-9 * double(now_ns() - began);
+      warn_of_left_out();
       view_.phases_done();
       view_.epoch_begin(epoch_, options_.epochs, steps_);
     }
@@ -237,7 +276,8 @@ void TrainingLoop::run_steps() {
 
 void TrainingLoop::train_batch(Batch batch) {
   const int64_t samples = samples_in(batch);
-  const at::Tensor loss = spec_.loss(batch, counters_);
+  if (accumulated_ == 0) signs_->look_at(step_ + 1);
+  const at::Tensor loss = spec_.loss(batch, counters_, signs_->looking() ? &*signs_ : nullptr);
   check_loss(loss);
   const bool on_cpu = spec_.device.is_cpu();
   if (on_cpu) {  // before the weights move
@@ -255,18 +295,33 @@ void TrainingLoop::train_batch(Batch batch) {
   recorder_->position(epoch_, step_in_epoch_, optimizer_->learning_rate());
   if (pending_.size() >= kMaxPending) settle_losses();
   counters_.mark(StepPhase::kMetrics);
-  bool called = false;
-  for (const CallbackPtr& callback : options_.callbacks) {
-    if (!callback->wants_batches()) continue;
-    if (!called) recorder_->enter("callbacks");
-    callback->on_batch_end(*this, loss.item<double>());
-    called = true;
+  if (!batch_callbacks_) return;
+  recorder_->enter("callbacks");
+  call_back([&](Callback& callback) {
+    if (callback.wants_batches()) callback.on_batch_end(*this, loss.item<double>());
+  });
+  counters_.mark(StepPhase::kCallbacks);
+}
+
+template <typename F>
+void TrainingLoop::call_back(F&& call) {
+  int64_t begun = now_ns();
+  for (size_t i = 0; i < options_.callbacks.size(); ++i) {
+    call(*options_.callbacks[i]);
+    const int64_t now = now_ns();
+    recorder_->callback_time(i, now - begun);
+    begun = now;
   }
-  if (called) counters_.mark(StepPhase::kCallbacks);
 }
 
 void TrainingLoop::update_weights() {
-  optimizer_->step();
+  if (signs_->looking()) {
+    signs_->before_update();
+    optimizer_->step();
+    recorder_->numbers(signs_->after_update());
+  } else {
+    optimizer_->step();
+  }
   optimizer_->zero_grad();
   accumulated_ = 0;
   counters_.mark(StepPhase::kOptimizer);
@@ -291,11 +346,32 @@ void TrainingLoop::note_loss(const Batch& batch, int64_t step, double loss, int6
   if (std::isfinite(loss)) return;
   refuse_not_a_number(batch, step);  // throws when the data is to blame
   for (const CallbackPtr& callback : options_.callbacks) callback->on_bad_loss(*this, step, loss);
-  if (std::exchange(poisoned_, true) || !stopping_.empty()) return;
+  if (std::exchange(poisoned_, true)) return;
+  explain_bad_loss(batch);
+  if (!stopping_.empty()) return;
   warn(
       fmt::format("the loss is {} since step {}; the data of that batch is sound: lower the "
                   "learning rate, clip the gradients, or add TerminateOnNaN()",
                   loss, step));
+}
+
+void TrainingLoop::explain_bad_loss(const Batch& batch) {
+  std::string origin;
+  if (spec_.bad_origin) {
+    origin = spec_.bad_origin(batch);
+  } else if (const auto bad = bad_weights(weights_); !bad.empty()) {
+    origin = bad[0] + " is not finite: an update of an earlier step broke it";
+  }
+  if (!origin.empty()) recorder_->note("nan-origin", origin);
+}
+
+// A loss that moves what no optimizer moves: forgotten, most likely.
+void TrainingLoop::warn_of_left_out() {
+  const std::string tensors = spec_.left_out ? spec_.left_out() : "";
+  if (tensors.empty()) return;
+  recorder_->note("left-out", tensors);
+  warn(fmt::format("the loss depends on tensors that are not trained: {}; name them in "
+                   ".parameters, or detach them", tensors));
 }
 
 Logs TrainingLoop::logs() {
@@ -318,7 +394,7 @@ void TrainingLoop::finish_epoch() {
     counters_.mark(StepPhase::kValidation);
   }
   recorder_->enter("callbacks");
-  for (const CallbackPtr& callback : options_.callbacks) callback->on_epoch_end(*this, logs);
+  call_back([&](Callback& callback) { callback.on_epoch_end(*this, logs); });
   counters_.mark(StepPhase::kCallbacks);
   view_.epoch_end(step_in_epoch_, counters_.times(), logs);
   recorder_->epoch_done({.epoch = epoch_, .steps = step_in_epoch_, .logs = logs.all()});

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
+#include <atomic>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -20,6 +22,7 @@
 #include "headway/train/optimizer_state.h"
 #include "headway/train/trace_recorder.h"
 #include "headway/train/training_view.h"
+#include "headway/train/vital_signs.h"
 
 // Inside train/: the one loop behind fit() and loop().
 namespace headway {
@@ -33,11 +36,21 @@ struct LoopSpec {
   Optimizer optimizer;
   c10::Device device = at::kCPU;
   // Forward pass and loss, one number. Marks the phases it goes through.
-  std::function<at::Tensor(Batch&, StepCounters&)> loss;
+  // Shows the observer, when there is one, what each layer did.
+  std::function<at::Tensor(Batch&, StepCounters&, LayerObserver*)> loss;
+  std::function<const std::vector<LayerPlan>*()> layers{};  // once built; may be empty
+  // Where a loss that is not a number came from; the batch is sound. May be empty.
+  std::function<std::string(const Batch&)> bad_origin{};
+  // What the first loss depends on and nobody moves, in words; may be empty.
+  std::function<std::string()> left_out{};
   std::vector<MetricState>* metrics = nullptr;  // updated by `loss`; shown, saved, reset here
   std::function<Logs()> validate{};             // may be empty
   bool threads_chosen = true;                   // not by the user: a resumed run takes the old ones
 };
+
+int64_t samples_in(const Batch& batch);
+// Whatever drops units or shuffles on that device.
+std::vector<std::pair<std::string, at::Generator>> random_generators(c10::Device device);
 
 // Who owns what: the loop owns epochs, batches, gradients, optimizer, checkpoints, callbacks and
 // what is shown; the spec owns the forward pass. Training thread only.
@@ -74,6 +87,13 @@ class TrainingLoop : public Training {
   void finish_epoch();
   void train_batch(Batch batch);
   void settle_losses();
+  void explain_bad_loss(const Batch& batch);
+  void warn_of_left_out();
+  void replay_first_batch();
+  double replayed_step_s(Batch batch);
+  void sound_alarm(const Trace& trace, const std::string& waits);
+  template <typename F>
+  void call_back(F&& call);  // every callback, each one's time counted
   void note_loss(const Batch& batch, int64_t step, double loss, int64_t samples);
   void update_weights();
   Logs logs();
@@ -89,7 +109,8 @@ class TrainingLoop : public Training {
   FitOptions options_;
   TrainingView& view_;
   std::vector<NamedWeight> weights_;
-  std::optional<OptimizerState> optimizer_;  // these two: once built
+  std::optional<OptimizerState> optimizer_;  // these three: once built
+  std::optional<VitalSigns> signs_;
   StepCounters counters_;
   std::optional<TraceRecorder> recorder_;  // while it runs
   std::optional<CheckpointFolder> checkpoints_;
@@ -114,9 +135,11 @@ class TrainingLoop : public Training {
   bool poisoned_ = false;         // a loss was not a number: the weights are not worth keeping
   std::string stopping_;          // why; empty: not
   bool interrupted_ = false;      // by should_stop: a resumed run goes on
+  std::atomic<bool> stuck_{false};  // the watchdog has ended the wait for data
   std::vector<at::Tensor> remembered_;
   int64_t last_checkpoint_step_ = -1, last_checkpoint_ns_ = 0;
   bool any_step_ = false;
+  bool batch_callbacks_ = false;  // some callback wants every batch
 };
 
 }  // namespace headway

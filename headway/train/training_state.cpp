@@ -35,15 +35,6 @@ Logs logs_of(const json& in) {
   return logs;
 }
 
-std::vector<std::pair<std::string, at::Generator>> generators(c10::Device device) {
-  std::vector<std::pair<std::string, at::Generator>> all;
-  all.emplace_back("rng/cpu", at::globalContext().defaultGenerator(at::kCPU));
-  if (!device.is_cpu()) {
-    all.emplace_back("rng/" + device.str(), at::globalContext().defaultGenerator(device));
-  }
-  return all;
-}
-
 // "3.m" -> "optimizer/dense.weight/m"
 std::string slot_name(const std::vector<NamedWeight>& weights, const std::string& slot) {
   const size_t dot = slot.find('.');
@@ -68,6 +59,15 @@ void copy_into(at::Tensor to, const Safetensors& content, const std::string& nam
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, at::Generator>> random_generators(c10::Device device) {
+  std::vector<std::pair<std::string, at::Generator>> all;
+  all.emplace_back("rng/cpu", at::globalContext().defaultGenerator(at::kCPU));
+  if (!device.is_cpu()) {
+    all.emplace_back("rng/" + device.str(), at::globalContext().defaultGenerator(device));
+  }
+  return all;
+}
 
 nlohmann::json TrainingLoop::state_json() const {
   json position;
@@ -120,7 +120,7 @@ void TrainingLoop::write_checkpoint() {
     if (accumulated_ > 0 && w.value.grad().defined()) add("gradient/" + w.name, w.value.grad());
   }
   for (const auto& [slot, value] : optimizer_->slots()) add(slot_name(weights_, slot), value);
-  for (const auto& [name, generator] : generators(spec_.device)) add(name, generator.get_state());
+  for (const auto& [name, generator] : random_generators(spec_.device)) add(name, generator.get_state());
   content.metadata[kStateKey] = state_json().dump();
   if (const auto problem = checkpoints_->write(step_, content)) warn(*problem);
   last_checkpoint_step_ = step_;
@@ -196,7 +196,7 @@ void TrainingLoop::restore_weights() try {
   for (const auto& [slot, value] : optimizer_->slots()) {
     copy_into(value, content, slot_name(weights_, slot));
   }
-  for (auto& [name, generator] : generators(spec_.device)) {
+  for (auto& [name, generator] : random_generators(spec_.device)) {
     if (const Tensor* saved = content.find(name)) generator.set_state(to_torch(*saved));
   }
   optimizer_->restore(state.at("iterations"), from_bits(state.at("learning_rate_scale")));

@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "io": {"core"},
     "image": {"core"},
     "data": {"image", "io", "trace", "core"},
-    "train": {"data", "io", "trace", "core"},
+    "train": {"data", "view", "doctor", "io", "trace", "core"},
     "doctor": {"trace", "core"},
     "probe": {"trace", "core"},
     "view": {"doctor", "io", "trace", "core"},

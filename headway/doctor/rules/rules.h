@@ -18,5 +18,6 @@ std::span<const Rule> input_rules();
 std::span<const Rule> compute_rules();
 std::span<const Rule> loop_rules();
 std::span<const Rule> numerical_rules();
+std::span<const Rule> gradient_rules();
 
 }  // namespace headway

@@ -1,0 +1,90 @@
+// What training would do with a feed that takes no time: one batch, again and again.
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include "headway/core/clock.h"
+#include "headway/train/tensor_bridge.h"
+#include "headway/train/training_loop.h"
+
+namespace headway {
+namespace {
+
+constexpr int kWarmUp = 3, kLeastSteps = 5, kMostSteps = 50;
+constexpr double kSeconds = 1.5;  // for each of the two
+
+// The same samples twice over; names of files are left out.
+Batch doubled(const Batch& batch) {
+  Batch out;
+  for (const Field& field : batch.fields()) {
+    if (field.value.dtype() == DType::kString || field.value.rank() == 0) continue;
+    const at::Tensor once = to_torch(field.value);
+    out.append(field.name, from_torch(at::cat({once, once})));
+  }
+  return out;
+}
+
+// Everything a step changes, put back at the end.
+class Untouched {
+ public:
+  Untouched(const std::vector<NamedWeight>& weights, OptimizerState& optimizer, c10::Device device)
+      : optimizer_(optimizer),
+        iterations_(optimizer.iterations()),
+        generators_(random_generators(device)) {
+    for (const NamedWeight& w : weights) keep(w.value.detach());
+    for (const auto& [name, slot] : optimizer.slots()) keep(slot);
+    for (const auto& [name, generator] : generators_) states_.push_back(generator.get_state());
+  }
+  ~Untouched() {
+    const c10::NoGradGuard guard;
+    for (auto& [live, copy] : kept_) live.copy_(copy);
+    for (size_t i = 0; i < states_.size(); ++i) generators_[i].second.set_state(states_[i]);
+    optimizer_.restore(iterations_, optimizer_.scale());
+  }
+
+ private:
+  void keep(const at::Tensor& live) { kept_.emplace_back(live, live.clone()); }
+
+  OptimizerState& optimizer_;
+  int64_t iterations_;
+  std::vector<std::pair<std::string, at::Generator>> generators_;
+  std::vector<at::Tensor> states_;
+  std::vector<std::pair<at::Tensor, at::Tensor>> kept_;
+};
+
+}  // namespace
+
+double TrainingLoop::replayed_step_s(Batch batch) {
+  StepCounters counters;  // the run's own are not to know
+  at::Tensor loss;
+  int64_t begun = 0;
+  int step = -kWarmUp;
+  for (; step < kMostSteps; ++step) {
+    const double spent = 1e-9 * double(now_ns() - begun);
+    if (step >= kLeastSteps && spent > kSeconds) break;
+    if (step == 0) begun = now_ns();
+    loss = spec_.loss(batch, counters, nullptr);
+    loss.backward();
+    optimizer_->step();
+    optimizer_->zero_grad();
+    if (step == -1) (void)loss.item<double>();  // a GPU is done with the warm-up
+  }
+  (void)loss.item<double>();
+  return 1e-9 * double(now_ns() - begun) / step;
+}
+
+void TrainingLoop::replay_first_batch() {
+  view_.phase("probing");
+  recorder_->enter("probing");
+  const Untouched untouched(weights_, *optimizer_, spec_.device);
+  ReplaySample replay{.batch_size = samples_in(*first_batch_)};
+  replay.step_s = replayed_step_s(*first_batch_);
+  if (const Batch twice = doubled(*first_batch_); !twice.empty()) {
+    replay.double_step_s = replayed_step_s(twice);
+  }
+  if (spec_.metrics) {
+    for (MetricState& metric : *spec_.metrics) metric.reset();
+  }
+  recorder_->replay(replay);
+}
+
+}  // namespace headway

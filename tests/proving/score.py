@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+"""How often is the doctor right? Runs the proving ground and prints a table.
+
+  score.py                     live cases and recorded traces
+  score.py --only 'serial|leak'
+  score.py --gain              also applies the fix where a case has one, and compares the gain
+  score.py --record DIR        keeps a short trace of every live case, mild ones too
+  score.py --json FILE         {"cases": [{name, expected, given, seconds_to_verdict, live}]}
+
+Live cases run one at a time, each a process of its own, put into trouble from outside where that
+is possible: a cgroup, a slow disk (a preloaded library), a small file system, neighbours. What
+this machine refuses is skipped by name and counted.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GRAVE = {"warning", "high", "critical"}
+LIVE_S = 40          # a case that has not ended by then is stopped and judged
+SETTLED_S = 3        # a verdict that has stood for so long, on a run that stands still, will do
+SLOW_DISK = {"small-files": (4000, 0), "slow-records": (0, 12000)}  # us per open, per read
+
+
+class Refused(Exception):
+    """This machine does not let us make the trouble."""
+
+
+# ---- the trouble that comes from outside ----
+
+class Cgroup:
+    """A group with one limit, version 2 or 1."""
+
+    def __init__(self, controller, file_v2, value_v2, file_v1, value_v1):
+        name = f"headway-score-{os.getpid()}-{controller}"
+        self.folder = None
+        for parent, file, value in ((Path("/sys/fs/cgroup"), file_v2, value_v2),
+                                    (Path("/sys/fs/cgroup") / controller, file_v1, value_v1)):
+            if not parent.is_dir():
+                continue
+            folder = parent / name
+            try:
+                folder.mkdir(exist_ok=True)
+                (folder / file).write_text(value)
+                self.folder = folder
+                return
+            except OSError:
+                try:
+                    folder.rmdir()
+                except OSError:
+                    pass
+        raise Refused(f"no {controller} cgroup can be made here (read-only, or not root)")
+
+    def enter(self):
+        (self.folder / "cgroup.procs").write_text(str(os.getpid()))
+
+    def close(self):
+        for _ in range(50):
+            try:
+                return self.folder.rmdir()
+            except OSError:
+                time.sleep(0.1)
+
+
+class SmallDisk:
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.folder.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)],
+                          capture_output=True).returncode:
+            raise Refused("no tmpfs can be mounted here (not root?)")
+
+    def close(self):
+        subprocess.run(["umount", "-l", str(self.folder)], capture_output=True)
+
+
+class Neighbours:
+    def __init__(self, count):
+        self.busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                     for _ in range(count)]
+
+    def close(self):
+        for process in self.busy:
+            process.kill()
+            process.wait()
+
+
+class Trouble:
+    """What a case needs around it: an environment, a group to enter, things to take away again."""
+
+    def __init__(self, case, folder, build):
+        self.env = dict(os.environ)
+        self.enter = None
+        self.things = []
+        need = case["needs"]
+        if need == "cpu-quota":
+            group = Cgroup("cpu", "cpu.max", "60000 100000", "cpu.cfs_quota_us", "60000")
+            self.things.append(group)
+            self.enter = group.enter
+        elif need == "memory-limit":
+            group = Cgroup("memory", "memory.max", "1000000000",
+                           "memory.limit_in_bytes", "1000000000")
+            self.things.append(group)
+            self.enter = group.enter
+        elif need == "slow-disk":
+            opened, read = SLOW_DISK[case["name"]]
+            self.env.update(LD_PRELOAD=str(build / "tests/proving/libslow_disk.so"),
+                            SLOW_DISK_UNDER=str(folder / "images"),
+                            SLOW_DISK_OPEN_US=str(opened), SLOW_DISK_READ_US=str(read))
+        elif need == "small-disk":
+            self.things.append(SmallDisk(folder / "small"))
+        elif need == "neighbour":
+            self.things.append(Neighbours(os.cpu_count()))
+
+    def close(self):
+        for thing in self.things:
+            thing.close()
+
+
+# ---- judging ----
+
+def judge(build, trace):
+    """(state, causes worth a warning, all findings) of a trace; None when it cannot be read yet."""
+    out = subprocess.run([str(build / "headway"), "doctor", str(trace), "--json"],
+                         capture_output=True, text=True)
+    if out.returncode not in (0, 3):
+        return None
+    said = json.loads(out.stdout)
+    grave = [f["cause"] for f in said["findings"] if f["severity"] in GRAVE]
+    return said["verdict"], grave, said["findings"]
+
+
+def run_live(case, build, keep, level=1.0, seed=0, cured=False):
+    """Runs one case and judges it while it runs."""
+    folder = Path(tempfile.mkdtemp(prefix="headway-score-"))
+    trace = folder / "run.trace"
+    trouble = None
+    try:
+        trouble = Trouble(case, folder, build)
+        command = [str(build / "tests/proving/prover"), case["name"], "--trace", str(trace),
+                   "--folder", str(folder), "--level", str(level), "--seed", str(seed)]
+        began = time.monotonic()
+        with open(folder / "log", "w") as log:
+            process = subprocess.Popen(command + (["--cured"] if cured else []), stdout=log,
+                                       stderr=log, env=trouble.env, preexec_fn=trouble.enter)
+        judged, since, first = None, None, None
+        while True:
+            ended = process.poll() is not None
+            if first is None and trace.exists():
+                first = time.monotonic()  # preparations do not count
+            now = judge(build, trace) if trace.exists() else None
+            top = now[1][0] if now and now[1] else None
+            if now and (not judged or top != (judged[1][0] if judged[1] else None)):
+                since = time.monotonic()
+            judged = now or judged
+            stands = since is not None and time.monotonic() - since
+            if ended or time.monotonic() - (first or began) > LIVE_S:
+                break
+            if judged and judged[0] == "stuck" and stands > SETTLED_S:
+                break
+            time.sleep(0.5)
+        process.kill()
+        process.wait()
+        judged = judge(build, trace) or judged
+        if keep and trace.exists():
+            shutil.copy(trace, keep)
+        seconds = max(0.0, since - first) if since and first and judged and judged[1] else None
+        return judged, seconds, trace_rate(trace), (folder / "log").read_text()
+    finally:
+        if trouble:
+            trouble.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def trace_lines(trace):
+    for line in Path(trace).read_text().splitlines():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            return  # cut by kill -9
+
+
+def trace_rate(trace):
+    """Steps per second in the later half of a run."""
+    samples = [s for s in trace_lines(trace) if s.get("kind") == "sample"] if trace.exists() else []
+    if len(samples) < 4:
+        return None
+    a, b = samples[len(samples) // 2], samples[-1]
+    seconds = b["at_s"] - a["at_s"]
+    return (b.get("steps", 0) - a.get("steps", 0)) / seconds if seconds > 0 else None
+
+
+def shorten(trace, out, keep=16):
+    """The same trace with few samples, small enough for a repository."""
+    lines = list(trace_lines(trace))
+    for kind in ("sample", "numbers"):
+        places = [i for i, line in enumerate(lines) if line.get("kind") == kind]
+        stride = max(1, len(places) / keep)
+        wanted = {places[int(k * stride)] for k in range(int(len(places) / stride))}
+        wanted.update(places[:2] + places[-2:])
+        lines = [line for i, line in enumerate(lines) if line.get("kind") != kind or i in wanted]
+    Path(out).write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+
+
+# ---- the table ----
+
+def half(name):
+    """Thresholds are tuned on one half of the recorded traces and reported on the other."""
+    return "tuned on" if zlib.crc32(name.encode()) % 2 else "held out"
+
+
+def is_right(row):
+    if row["expected"] == "healthy":
+        return not row["given"]
+    return bool(row["given"]) and row["given"][0] in {row["expected"], row.get("also")}
+
+
+def print_table(rows):
+    groups = defaultdict(list)
+    for row in rows:
+        groups[row["expected"]].append(row)
+    print(f"\n{'cause':26} {'cases':>5} {'live':>5} {'top-1':>6} {'top-3':>6} {'time to verdict':>16}")
+    for cause in sorted(groups, key=lambda c: (c == "healthy", c)):
+        of = groups[cause]
+        top3 = [r for r in of if is_right(r) or r["expected"] in r["given"][:3]]
+        times = sorted(r["seconds_to_verdict"] for r in of if r["seconds_to_verdict"] is not None)
+        when = f"{times[len(times) // 2]:.1f} s, {times[-1]:.1f} s" if times else "-"
+        print(f"{cause:26} {len(of):5} {sum(r['live'] for r in of):5} "
+              f"{sum(map(is_right, of)):6} {len(top3):6} {when if cause != 'healthy' else '-':>16}")
+    confusion = Counter((r["expected"], r["given"][0] if r["given"] else "healthy")
+                        for r in rows if not is_right(r))
+    print("\nconfusions (expected -> said):" if confusion else "\nno confusions")
+    for (expected, said), count in confusion.most_common():
+        names = [r["name"] for r in rows if not is_right(r) and r["expected"] == expected]
+        print(f"  {expected} -> {said}: {count}  ({', '.join(names)})")
+    for title, part in (("live", [r for r in rows if r["live"]]),
+                        ("recorded, tuned on", [r for r in rows if not r["live"] and half(r["name"]) == "tuned on"]),
+                        ("recorded, held out", [r for r in rows if not r["live"] and half(r["name"]) == "held out"]),
+                        ("all", rows)):
+        if not part:
+            continue
+        sick = [r for r in part if r["expected"] != "healthy"]
+        well = [r for r in part if r["expected"] == "healthy"]
+        alarms = sum(not is_right(r) for r in well)
+        share = 100 * sum(map(is_right, sick)) / len(sick) if sick else 100
+        print(f"{title}: top-1 {sum(map(is_right, sick))} of {len(sick)} ({share:.0f}%), "
+              f"false alarms {alarms} of {len(well)}")
+
+
+def score_gain(case, judged, rate, build):
+    predicted = next((f["predicted_gain"] for f in judged[2] if f["cause"] == case["expected"]), None)
+    _, _, cured, _ = run_live(case, build, None, cured=True)
+    if not predicted or not rate or not cured:
+        return f"{case['name']:24} no figure"
+    real = cured / rate
+    return (f"{case['name']:24} predicted {predicted:6.2f}x  applied {real:6.2f}x  "
+            f"off by {100 * (predicted / real - 1):+.0f}%")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--no-live", action="store_true", help="only the recorded traces")
+    parser.add_argument("--gain", action="store_true")
+    parser.add_argument("--record", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--more", type=Path, action="append", default=[],
+                        help="cases judged elsewhere, in the form of --json")
+    args = parser.parse_args()
+    build = args.build.resolve()
+    rows, skipped, gains = [], [], []
+    listed = json.loads(subprocess.run([str(build / "tests/proving/prover"), "--list"],
+                                       capture_output=True, text=True, check=True).stdout)
+    live = [] if args.no_live else [c for c in listed if re.search(args.only, c["name"])]
+    kept = Path(tempfile.mkdtemp(prefix="headway-kept-")) if args.record else None
+    if args.record:
+        args.record.mkdir(parents=True, exist_ok=True)
+    for case in live:
+        variants = [(case, 1.0)]
+        if args.record and case["mild"]:
+            variants.append(({**case, "expected": "healthy"}, case["mild"]))
+        for variant, level in variants:
+            name = variant["name"] + ("" if level == 1.0 else ".mild")
+            keep = kept / "run.trace" if kept else None
+            try:
+                judged, seconds, rate, log = run_live(variant, build, keep, level, args.seed)
+            except Refused as reason:
+                skipped.append(name)
+                print(f"SKIPPED {name}: {reason}", flush=True)
+                continue
+            row = {"name": name, "expected": variant["expected"], "also": variant["also"] or None,
+                   "given": judged[1] if judged else [], "seconds_to_verdict": seconds, "live": True}
+            rows.append(row)
+            took = f"{seconds:5.1f} s" if seconds is not None else "      -"
+            print(f"{'ok  ' if is_right(row) else 'MISS'} {name:30} {row['expected']:24} {took}  "
+                  f"{', '.join(row['given']) or 'healthy'}", flush=True)
+            if not judged:
+                print("     no trace: " + log[-300:])
+            if args.record and keep.exists():
+                stem = (f"healthy-{name}" if variant["expected"] == "healthy"
+                        else f"{variant['expected']}.{name}")
+                shorten(keep, args.record / f"{stem}.live.trace")
+                keep.unlink()
+            if args.gain and case["cure"] and level == 1.0 and judged:
+                gains.append(score_gain(case, judged, rate, build))
+                print("     " + gains[-1], flush=True)
+    for trace in sorted((ROOT / "tests/scenarios").glob("*.trace")):
+        if args.only and not re.search(args.only, trace.name):
+            continue
+        expected = trace.name.split(".")[0]
+        judged = judge(build, trace)
+        rows.append({"name": trace.name, "live": False, "seconds_to_verdict": None,
+                     "expected": "healthy" if expected.startswith("healthy") else expected,
+                     "given": judged[1] if judged else []})
+    for more in args.more:
+        rows += json.loads(more.read_text())["cases"]
+    print_table(rows)
+    if gains:
+        print("\npredicted gain against what the fix gave:")
+        print("\n".join("  " + line for line in gains))
+    if skipped:
+        print(f"SKIPPED {len(skipped)}: {', '.join(skipped)}")
+    if args.json:
+        args.json.write_text(json.dumps({"cases": [
+            {key: row[key] for key in ("name", "expected", "given", "seconds_to_verdict", "live")}
+            for row in rows]}, indent=1))
+    sick = [r for r in rows if r["expected"] != "healthy"]
+    alarms = sum(not is_right(r) for r in rows if r["expected"] == "healthy")
+    return 0 if sick and sum(map(is_right, sick)) >= 0.95 * len(sick) and alarms == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
