@@ -19,6 +19,10 @@ struct Piece {
   }
 };
 
+// Lines of one chart that can still be told apart, and their points: a large model has hundreds.
+constexpr size_t kMaxLayers = 40;
+constexpr size_t kNumberPoints = 150;
+
 // A sample sees a step whole or not at all: rates of steps are taken over longer pieces.
 constexpr size_t kStepPieces = 120;
 
@@ -47,6 +51,21 @@ class Collector {
     Series series{chart, name, unit};
     for (const TraceSample* sample : samples_) add(series, *sample, value(*sample));
     keep(std::move(series));
+  }
+
+  // value(numbers, i) of every layer or weight; below 0 or not finite: not known there.
+  template <typename Names, typename Value>
+  void layers(const char* chart, const char* unit, const Names& names, Value value) {
+    const auto numbers = thinned(trace_.numbers, std::min(limit_, kNumberPoints));
+    for (const auto& name : thinned(names, kMaxLayers)) {
+      Series series{chart, *name, unit};
+      const auto i = static_cast<size_t>(name - names.data());
+      for (const NumbersSample* n : numbers) {
+        const double known = value(*n, i);
+        if (std::isfinite(known) && known >= 0) series.points.push_back({n->at_s, n->step, known});
+      }
+      keep(std::move(series));
+    }
   }
 
   // 0 means that it did not happen: left out where it never did.
@@ -131,11 +150,23 @@ void learning(Collector& c) {
   c.epochs();
   c.now("learning rate", "learning rate", "",
         [](const TraceSample& s) { return s.steps > 0 ? s.learning_rate : NAN; });
-  const auto known = [](double norm) { return norm >= 0 ? norm : NAN; };
-  c.now("gradient norm", "all weights", "",
-        [&](const TraceSample& s) { return known(s.gradient_norm); });
-  c.now("weight norm", "all weights", "",
-        [&](const TraceSample& s) { return known(s.weight_norm); });
+}
+
+double at(const std::vector<double>& values, size_t i) {
+  return i < values.size() ? values[i] : NAN;
+}
+
+void layers(Collector& c, const Trace& trace) {
+  std::vector<std::string> weights;
+  for (const WeightFacts& weight : trace.weights) weights.push_back(weight.name);
+  c.layers("gradients", "", weights,
+           [](const NumbersSample& n, size_t i) { return at(n.gradients, i); });
+  c.layers("update per weight", "", weights, [](const NumbersSample& n, size_t i) {
+    const double weight = at(n.weights, i), update = at(n.updates, i);
+    return weight > 0 && update >= 0 ? update / weight : NAN;
+  });
+  c.layers("dead units", "share", trace.layers,
+           [](const NumbersSample& n, size_t i) { return at(n.dead_units, i); });
 }
 
 void speed(Collector& c, const Trace& trace) {
@@ -187,6 +218,7 @@ void machine(Collector& c) {
 std::vector<Series> series_of(const Trace& trace, size_t limit) {
   Collector collector(trace, limit);
   learning(collector);
+  layers(collector, trace);
   speed(collector, trace);
   machine(collector);
   return collector.finish();

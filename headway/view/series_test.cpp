@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "headway/doctor/simulate.h"
@@ -65,9 +66,40 @@ TEST(Series, WhatCountsSinceTheMachineStartedBeginsWithTheSecondSample) {
   for (const Point& p : disk->points) EXPECT_NEAR(p.value, 0.25, 1e-9);
 }
 
+TEST(Series, OfEveryWeightAndLayer) {
+  Trace trace = simulate({});
+  trace.weights = {{.name = "dense.weight"}, {.name = "dense.bias"}};
+  trace.layers = {"relu"};
+  for (int64_t step : {10, 20}) {
+    trace.numbers.push_back({.step = step,
+                             .at_s = 0.5 * double(step),
+                             .gradients = {0.25, -1},  // -1: got none
+                             .weights = {2, 0},
+                             .updates = {0.5, 0.5},
+                             .dead_units = {0.125}});
+  }
+  const auto all = series_of(trace);
+  ASSERT_TRUE(find(all, "gradients", "dense.weight"));
+  EXPECT_EQ(find(all, "gradients", "dense.weight")->points.at(1).step, 20);
+  EXPECT_EQ(find(all, "gradients", "dense.weight")->points.at(1).at_s, 10);
+  EXPECT_FALSE(find(all, "gradients", "dense.bias"));
+  EXPECT_EQ(find(all, "update per weight", "dense.weight")->points.at(0).value, 0.25);
+  EXPECT_EQ(find(all, "dead units", "relu")->points.at(0).value, 0.125);
+}
+
+TEST(Series, OfAVeryDeepModelAreFewEnoughToBeToldApart) {
+  Trace trace = simulate({});
+  trace.weights.resize(1000, {.name = "w"});
+  trace.numbers = {{.step = 1, .gradients = std::vector<double>(1000, 1.0)}};
+  const auto all = series_of(trace);
+  EXPECT_LE(
+      std::count_if(all.begin(), all.end(), [](const Series& s) { return s.chart == "gradients"; }),
+      40);
+}
+
 TEST(Series, LeaveOutWhatIsNotKnown) {
   const auto all = series_of(simulate({}));
-  EXPECT_FALSE(find(all, "gradient norm", "all weights"));
+  EXPECT_FALSE(find(all, "gradients", "dense.weight"));
   EXPECT_FALSE(find(all, "CPU quota", "time throttled"));
   EXPECT_TRUE(series_of(Trace{}).empty());
 }
