@@ -1,11 +1,17 @@
 #include <fmt/format.h>
 
+#include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/follow.h"
 #include "cli/verbs.h"
 #include "headway/doctor/diagnose.h"
+#include "headway/io/output_file.h"
 #include "headway/trace/trace_file.h"
 #include "headway/view/json.h"
+#include "headway/view/report.h"
+#include "headway/view/tensorboard.h"
 #include "headway/view/terminal.h"
 
 namespace headway::cli {
@@ -14,14 +20,36 @@ namespace {
 constexpr int kFound = 3;
 
 struct Doctor {
-  std::string trace;
-  bool json = false;
+  std::string trace, html, tensorboard;
+  bool json = false, follow = false;
 };
 
+void write_report(const std::string& path, const Trace& trace, const Verdict& judged,
+                  const std::vector<Finding>& findings) {
+  AtomicFile file(path);
+  file.write(report_html(trace, judged, findings));
+  file.commit();
+}
+
+// A trace knows how long ago; the file, when it was written last.
+double begun_s(const std::string& path, const Trace& trace) {
+  const auto written = std::chrono::file_clock::to_sys(std::filesystem::last_write_time(path));
+  const double seconds = std::chrono::duration<double>(written.time_since_epoch()).count();
+  return seconds - (trace.samples.empty() ? 0 : trace.samples.back().at_s);
+}
+
+void write_scalars(const std::string& folder, const Doctor& settings, const Trace& trace) {
+  EventWriter events(folder);
+  write_events(events, trace, begun_s(settings.trace, trace));
+  events.close();
+}
+
 int run(const Doctor& settings) {
-  const Trace trace = read_trace(settings.trace);
+  const Trace trace = settings.follow ? follow(settings.trace) : read_trace(settings.trace);
   const std::vector<Finding> findings = diagnose(trace);
   const Verdict judged = verdict(trace, findings);
+  if (!settings.html.empty()) write_report(settings.html, trace, judged, findings);
+  if (!settings.tensorboard.empty()) write_scalars(settings.tensorboard, settings, trace);
   if (settings.json) {
     fmt::print("{}\n", json_of(judged, findings)
                            .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
@@ -40,10 +68,16 @@ void add_doctor(CLI::App& app, Task& task, int& status) {
   verb->add_option("trace", settings->trace, "what `headway train --trace FILE` wrote")
       ->required()
       ->check(CLI::ExistingFile);
+  verb->add_option("--html", settings->html, "write a report here: one file, opens offline");
+  verb->add_option("--tensorboard", settings->tensorboard,
+                   "write scalars into this folder, for `tensorboard --logdir`");
+  verb->add_flag("--follow", settings->follow, "watch a run that is still going, until it ends");
   verb->add_flag("--json", settings->json, "one JSON object on standard output");
   verb->footer(
       "Example:\n"
       "  headway train --data photos --trace run.trace; headway doctor run.trace\n"
+      "  headway doctor run.trace --html report.html --tensorboard logs\n"
+      "  headway doctor run.trace --follow        in another terminal, while it trains\n"
       "A run that is still going, or was killed, can be looked at too.\n"
       "Exit status: 0 healthy (or only worth a note), 3 something should be repaired, 1 failed, "
       "2 not understood.");

@@ -12,4 +12,4 @@ if [[ ${1:-} == --where ]]; then
   echo "$venv/bin/python"
   exit
 fi
-make_venv "$venv" "$requirements" "import tensorflow, PIL, numpy"
+make_venv "$venv" "$requirements" "import tensorflow, PIL, numpy, tensorboard"

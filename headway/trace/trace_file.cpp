@@ -10,6 +10,7 @@
 
 #include "headway/core/error.h"
 #include "headway/core/log.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -246,7 +247,7 @@ std::string line_of(const char* kind, const T& value) {
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void take_line(const Json& line, Trace& trace) {
+void take_object(const Json& line, Trace& trace) {
   const std::string kind = line.value("kind", "");
   if (kind == "run") from_json(line, trace.run);
   if (kind == "stages") {
@@ -279,6 +280,20 @@ void check_head(const Json& head, const std::string& name) {
   }
 }
 
+void take_line(const Json& line, const std::string& name, int64_t number, Trace& trace) {
+  try {
+    if (!line.is_object()) throw Error("not a JSON object");
+    take_object(line, trace);
+  } catch (const std::exception& e) {
+    throw Error(fmt::format("{}:{}: {}", name, number, e.what()),
+                "the file is damaged; the lines before this one may be cut out and read");
+  }
+}
+
+Json parsed(const std::string& text) {
+  return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
 }  // namespace
 
 TraceWriter::TraceWriter(const std::string& path)
@@ -306,7 +321,7 @@ void TraceWriter::line(const std::string& text) {
   file_ = nullptr;
 }
 
-void TraceWriter::write(const RunFacts& run) { line(line_of("run", run)); }
+void TraceWriter::write(const RunFacts& run) { line(line_of("run", redacted(run))); }
 void TraceWriter::write(const std::vector<StageFacts>& stages) {
   line(Json{{"kind", "stages"}, {"stages", to_json(stages)}}.dump());
 }
@@ -319,10 +334,12 @@ void TraceWriter::write(const std::vector<WeightFacts>& weights,
 void TraceWriter::write(const ReplaySample& replay) { line(line_of("replay", replay)); }
 void TraceWriter::write(const NumbersSample& numbers) { line(line_of("numbers", numbers)); }
 void TraceWriter::write(const TraceEpoch& epoch) { line(line_of("epoch", epoch)); }
-void TraceWriter::write(const TraceNote& note) { line(line_of("note", note)); }
+void TraceWriter::write(const TraceNote& note) {
+  line(line_of("note", TraceNote{note.kind, note.at_s, redact(note.text)}));
+}
 void TraceWriter::write_ending(const std::string& ending) {
-  line(Json{{"kind", "end"}, {"ending", ending}}.dump(-1, ' ', false,
-                                                      Json::error_handler_t::replace));
+  line(Json{{"kind", "end"}, {"ending", redact(ending)}}.dump(-1, ' ', false,
+                                                              Json::error_handler_t::replace));
 }
 
 Trace read_trace(const std::string& path) {
@@ -337,25 +354,40 @@ Trace parse_trace(std::istream& in, const std::string& name) {
   bool begun = false;
   for (int64_t number = 1; std::getline(in, text); ++number) {
     if (text.empty()) continue;
-    const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    const Json line = parsed(text);
     if (!begun) {
       check_head(line, name);
       begun = true;
       continue;
     }
     if (line.is_discarded() && (in.eof() || in.peek() == EOF)) break;  // cut by kill -9
-    try {
-      if (!line.is_object()) throw Error("not a JSON object");
-      take_line(line, trace);
-    } catch (const std::exception& e) {
-      throw Error(fmt::format("{}:{}: {}", name, number, e.what()),
-                  "the file is damaged; the lines before this one may be cut out and read");
-    }
+    take_line(line, name, number, trace);
   }
   if (!begun) {
     throw Error(name + " is empty", "traces are written by `headway train --trace FILE`");
   }
   return trace;
+}
+
+bool TraceFollower::read_on() {
+  std::ifstream in(path_, std::ios::binary | std::ios::ate);
+  if (!in) throw Error(fmt::format("{}: {}", path_, std::strerror(errno)));
+  if (in.tellg() < taken_bytes_) {
+    taken_bytes_ = taken_lines_ = 0;
+    trace_ = {};
+  }
+  in.seekg(taken_bytes_);
+  bool any = false;
+  // A line without its end is still being written: it is read again next time.
+  for (std::string text; std::getline(in, text) && !in.eof(); any = true) {
+    taken_bytes_ += static_cast<int64_t>(text.size()) + 1;
+    if (++taken_lines_ == 1) {
+      check_head(parsed(text), path_);
+    } else if (!text.empty()) {
+      take_line(parsed(text), path_, taken_lines_, trace_);
+    }
+  }
+  return any;
 }
 
 void write_trace(const std::string& path, const Trace& trace) {

@@ -48,4 +48,23 @@ Trace read_trace(const std::string& path);
 Trace parse_trace(std::istream& in, const std::string& name);
 void write_trace(const std::string& path, const Trace& trace);
 
+// A trace file that may still grow. Not for several threads.
+//
+//   TraceFollower run("run.trace");
+//   while (!run.trace().ended()) if (run.read_on()) show(run.trace());
+class TraceFollower {
+ public:
+  explicit TraceFollower(std::string path) : path_(std::move(path)) {}
+
+  // Takes the lines that came since the last call; did any? Begins again when another run has taken
+  // the file over. Errors as read_trace.
+  bool read_on();
+  const Trace& trace() const { return trace_; }
+
+ private:
+  const std::string path_;
+  int64_t taken_bytes_ = 0, taken_lines_ = 0;
+  Trace trace_;
+};
+
 }  // namespace headway

@@ -114,6 +114,38 @@ TEST(TraceFile, LinesOfAnUnknownKindAreForLaterVersions) {
   EXPECT_EQ(parse_trace(in, "x").ending, "finished");
 }
 
+std::string file_with(const std::string& text) {
+  const std::string path = ::testing::TempDir() + "/headway_follow.trace";
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(TraceFollower, TakesWhatWasAppendedAndLeavesTheLineThatIsNotWhole) {
+  TraceFollower run(file_with(kHead + "{\"kind\":\"sample\",\"steps\":1}\n{\"kind\":\"sam"));
+  EXPECT_TRUE(run.read_on());
+  EXPECT_EQ(run.trace().samples.size(), 1u);
+  EXPECT_FALSE(run.read_on());
+  std::ofstream(::testing::TempDir() + "/headway_follow.trace", std::ios::app)
+      << "ple\",\"steps\":2}\n{\"kind\":\"end\",\"ending\":\"finished\"}\n";
+  EXPECT_TRUE(run.read_on());
+  EXPECT_EQ(run.trace().samples.at(1).steps, 2);
+  EXPECT_TRUE(run.trace().ended());
+}
+
+TEST(TraceFollower, BeginsAgainWhenAnotherRunTookTheFile) {
+  TraceFollower run(file_with(kHead + "{\"kind\":\"sample\"}\n{\"kind\":\"sample\"}\n"));
+  EXPECT_TRUE(run.read_on());
+  file_with(kHead);
+  EXPECT_TRUE(run.read_on());
+  EXPECT_TRUE(run.trace().samples.empty());
+}
+
+TEST(TraceFollower, RefusesWhatReadTraceRefuses) {
+  EXPECT_THROW(TraceFollower(file_with("hello\n")).read_on(), Error);
+  EXPECT_THROW(TraceFollower(file_with(kHead + "{\"kind\":\nx\n")).read_on(), Error);
+  EXPECT_THROW(TraceFollower("missing.trace").read_on(), Error);
+}
+
 TEST(Thinning, KeepsFewerAndFewer) {
   Thinning thinning(100);
   int kept = 0;

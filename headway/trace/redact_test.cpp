@@ -1,0 +1,88 @@
+#include "headway/trace/redact.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "headway/trace/trace_file.h"
+
+namespace headway {
+namespace {
+
+// In pieces, so that nobody who scans this repository for secrets is frightened.
+const std::string kAws = std::string("AKIA") + "IOSFODNN7EXAMPLE";
+const std::string kGitHub = std::string("ghp_") + "16C7e42F292c6912E7710c838347Ae178B4a";
+const std::string kJwt = std::string("eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9") +
+                         ".eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
+const std::string kBase64 = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+const std::string kHex = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+TEST(Redact, HidesWhatANamePromises) {
+  EXPECT_EQ(redact("API_KEY=hunter2 next"), "API_KEY=*** next");
+  EXPECT_EQ(redact("train.py --password hunter2 --epochs 3"), "train.py --password *** --epochs 3");
+  EXPECT_EQ(redact("--hf-token=hunter2"), "--hf-token=***");
+  EXPECT_EQ(redact("{\"dbPassword\": \"two words\", \"n\": 3}"),
+            "{\"dbPassword\": \"***\", \"n\": 3}");
+  EXPECT_EQ(redact("Authorization: Bearer abc.def"), "Authorization: Bearer ***");
+  EXPECT_EQ(redact("url?user=me&signature=abc&x=1"), "url?user=me&signature=***&x=1");
+}
+
+TEST(Redact, HidesWhatHasTheShapeOfASecret) {
+  for (const std::string& secret : {kAws, kGitHub, kJwt, kBase64, kHex}) {
+    EXPECT_EQ(redact("before " + secret + " after"), "before *** after");
+  }
+  EXPECT_EQ(redact("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nrest"),
+            "***\nrest");
+}
+
+TEST(Redact, HidesTheLoginOfAnAddress) {
+  EXPECT_EQ(redact("get https://me:hunter2@host/a.jpg now"), "get https://***@host/a.jpg now");
+  EXPECT_EQ(redact("https://host/a@b"), "https://host/a@b");
+  EXPECT_EQ(redact("s3://me:p@ss@bucket"), "s3://***@bucket");
+}
+
+TEST(Redact, LeavesAloneWhatIsNoSecret) {
+  for (const char* text :
+       {"image_folder(headway-run/images, 2000 files in 10 classes)", "max_tokens=512",
+        "tokenizer: bert-base-uncased", "keyboard=us",
+        "photos/train/n01440764/ILSVRC2012_val_00000001_n01440764.JPEG: cut short at byte 4096",
+        "a-very-long-name-of-a-run-that-somebody-typed-with-many-words-2024",
+        "normalize(scale=0.00392157,mean=0.5/0.5/0.5,deviation=0.5/0.5/0.5)",
+        "the key is to prefetch", "model.layers.12.self_attention.query_projection.weight",
+        "thread 140234866534144 waits for room in prefetch since 12.5 s", "", "=", "://", "@"}) {
+    EXPECT_EQ(redact(text), text);
+  }
+}
+
+TEST(Redact, TwiceIsTheSameAsOnce) {
+  for (const std::string& text : {"token=" + kHex, "Authorization: Bearer " + kJwt,
+                                  std::string("https://a:b@c"), "password: \"" + kBase64 + "\""}) {
+    EXPECT_EQ(redact(redact(text)), redact(text));
+  }
+}
+
+TEST(Redact, ReadsAMegabyteWithoutTrouble) {
+  EXPECT_EQ(redact(std::string(1 << 20, 'a')).size(), size_t{1} << 20);
+  EXPECT_EQ(redact(std::string(1 << 20, '"')).size(), size_t{1} << 20);
+}
+
+TEST(TraceFile, HoldsNoSecrets) {
+  const std::string path = ::testing::TempDir() + "/headway_secret.trace";
+  Trace trace;
+  trace.run.program = "train.py --api-key " + kHex;
+  trace.run.dataset = "files(https://me:hunter2@host/a)";
+  trace.notes = {{"warning", 1, "refused: token=hunter2"}};
+  trace.ending = "failed: password=hunter2";
+  write_trace(path, trace);
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::filesystem::remove(path);
+  EXPECT_EQ(text.str().find("hunter2"), std::string::npos) << text.str();
+  EXPECT_EQ(text.str().find(kHex), std::string::npos);
+  EXPECT_NE(text.str().find("token=***"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headway

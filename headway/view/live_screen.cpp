@@ -1,0 +1,107 @@
+#include "headway/view/live_screen.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+
+#include "headway/view/canvas.h"
+#include "headway/view/live.h"
+
+namespace headway {
+namespace {
+
+constexpr double kLineEveryS = 10;
+// The other screen, without cursor, and back. Terminals that know "synchronised update" show a
+// frame whole; the others ignore it.
+constexpr const char* kTake = "\033[?1049h\033[?25l";
+constexpr const char* kGiveBack = "\033[?25h\033[?1049l";
+constexpr const char* kBeginFrame = "\033[?2026h";
+constexpr const char* kEndFrame = "\033[?2026l";
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool has_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = variable(name);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != value.npos || value.find("utf8") != value.npos ||
+           value.find("utf-8") != value.npos || value.find("UTF8") != value.npos;
+  }
+  return false;
+}
+
+struct Size {
+  int width, height;
+};
+Size size_of(std::FILE* out) {
+  winsize size{};
+  if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) {
+    return {80, 24};
+  }
+  return {size.ws_col, size.ws_row};
+}
+
+}  // namespace
+
+LiveScreen::LiveScreen(std::FILE* out)
+    : out_(out),
+      terminal_(isatty(fileno(out)) != 0 && variable("TERM") != "dumb"),
+      color_(terminal_ && variable("NO_COLOR").empty()),
+      unicode_(has_utf8()) {}
+
+void LiveScreen::show(const Trace& trace, const Verdict& verdict,
+                      const std::vector<Finding>& findings, const std::string& remark) {
+  if (!terminal_) return show_line(trace, verdict);
+  const Size size = size_of(out_);  // asked each time: it may have changed
+  const int rows = size.height - (remark.empty() ? 0 : 1);
+  std::string frame = live_frame(trace, verdict, findings, size.width, rows, color_);
+  Canvas bottom(size.width, 1);
+  bottom.put_within(0, 0, size.width, remark, Ink::kNotice);
+  const std::vector<std::string> row = bottom.rows(color_);
+  show_frame(frame, row.empty() ? "" : row[0], size.height);
+}
+
+void LiveScreen::show_frame(const std::string& frame, const std::string& remark, int height) {
+  last_frame_ = unicode_ ? frame : ascii_of(frame);
+  std::string text = taken_ ? kBeginFrame : std::string(kTake) + kBeginFrame;
+  taken_ = true;
+  // Each row from its own beginning: a newline at the bottom would scroll, and clearing behind a
+  // full row would take its last letter.
+  const auto put = [&](int row, const std::string& line) {
+    text += fmt::format("\033[{};1H\033[2K{}", row, line);
+  };
+  std::istringstream rows(last_frame_);
+  int row = 1;
+  for (std::string line; std::getline(rows, line); ++row) put(row, line);
+  if (row <= height) text += fmt::format("\033[{};1H\033[J", row);
+  if (!remark.empty()) put(height, unicode_ ? remark : ascii_of(remark));
+  write(text + kEndFrame);
+}
+
+void LiveScreen::show_line(const Trace& trace, const Verdict& verdict) {
+  const double at = trace.samples.empty() ? 0 : trace.samples.back().at_s;
+  if (verdict.state == last_verdict_ && at - last_line_s_ < kLineEveryS) return;
+  last_verdict_ = verdict.state;
+  last_line_s_ = at;
+  write(live_line(trace, verdict) + "\n");
+}
+
+void LiveScreen::close() {
+  if (!taken_) return;
+  taken_ = false;
+  write(kGiveBack + last_frame_);
+}
+
+void LiveScreen::write(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), out_);
+  std::fflush(out_);
+}
+
+}  // namespace headway

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headway/trace/trace.h"
+
+namespace headway {
+
+// How a number changed over a run, ready to be drawn or exported. Lines of one `chart` share its
+// axes.
+struct Point {
+  double at_s = 0;
+  int64_t step = 0;
+  double value = 0;
+};
+struct Series {
+  std::string chart{};  // "loss"
+  std::string name{};   // "validation"
+  std::string unit{};   // "s", "bytes", "bytes/s", "/s", "share", "cores", "batches"; "": a number
+  std::vector<Point> points{};
+};
+
+// A report stays small however long the run was.
+inline constexpr size_t kMaxPoints = 600;
+
+// Everything a trace tells over time: what is learnt first, then speed, then the machine. What is
+// not known, or was 0 all the time where 0 means "did not happen", is left out. At most `limit`
+// points each.
+std::vector<Series> series_of(const Trace& trace, size_t limit = kMaxPoints);
+
+// Where the time of the steps went, piece by piece.
+struct StepPiece {
+  double from_s = 0, to_s = 0;
+  int64_t step = 0, steps = 0;  // at its end; how many
+  StepTimes times{};
+};
+std::vector<StepPiece> step_pieces(const Trace& trace, size_t limit);
+
+// At most `limit` of them, evenly, the last among them. `T` is any vector.
+template <typename T>
+std::vector<const typename T::value_type*> thinned(const T& all, size_t limit) {
+  std::vector<const typename T::value_type*> out;
+  if (all.empty() || limit == 0) return out;
+  const size_t stride = (all.size() + limit - 1) / limit;
+  for (size_t i = (all.size() - 1) % stride; i < all.size(); i += stride) out.push_back(&all[i]);
+  return out;
+}
+
+}  // namespace headway
