@@ -16,6 +16,7 @@ install(FILES
   cmake/dependencies.cmake
   cmake/FindISAL.cmake
   cmake/FindDeflate.cmake
+  cmake/FindElf.cmake
   ${PROJECT_BINARY_DIR}/headwayConfigVersion.cmake
   DESTINATION ${package_dir})
 foreach(program headway_cli headway_train_cli)
