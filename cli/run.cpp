@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 
 #include "cli/verbs.h"
 #include "cli/watch_report.h"
@@ -53,16 +54,22 @@ int run(const Run& settings) {
   const auto taken = [&](std::string_view bytes, bool errors) {
     watcher.take_output(bytes, errors);
   };
+  std::optional<Trace> before_the_end;  // what an interrupt brings about is not the run's fault
   while (!launch.ended()) {
     launch.wait_for_output(std::max(0.0, watcher.next_look_s() - watcher.now_s()), taken);
-    if (!launch.ended()) watcher.look();
-    if (watcher.now_s() < next) continue;
+    if (launch.asked_to_end() && !before_the_end) {
+      before_the_end = watcher.trace();
+      judge();
+    }
+    if (!launch.ended() && !before_the_end) watcher.look();
+    if (watcher.now_s() < next || before_the_end) continue;
     next = watcher.now_s() + kJudgeEveryS;
     judge();
   }
   while (launch.wait_for_output(0.2, taken) && !launch.last_words_over()) continue;
   watcher.ended(launch.wait_status());
-  const Trace trace = watcher.trace();
+  Trace trace = before_the_end ? std::move(*before_the_end) : watcher.trace();
+  trace.outside.exit_status = launch.exit_status();
   report.judge(trace);
   if (!settings.json_out.empty()) write_whole(settings.json_out, report.json());
   if (!settings.trace.empty()) write_trace(settings.trace, trace);

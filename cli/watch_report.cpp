@@ -72,7 +72,7 @@ std::string WatchReport::json() const {
   Json out = json_of(verdict_, findings_);
   out["seconds_to_verdict"] = since_s_;
   out["watched_s"] = seen.at_s;
-  out["exit_status"] = seen.exit.empty() ? Json() : Json(seen.exit_status);
+  out["exit_status"] = seen.exit_status < 0 ? Json() : Json(seen.exit_status);
   out["exception"] = seen.output.exception.empty() ? Json() : Json(seen.output.exception);
   out["where"] =
       seen.output.raised_at.line > 0

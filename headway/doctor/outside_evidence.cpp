@@ -31,7 +31,8 @@ std::string place_text(const SeenFrame& frame) {
 OutsideEvidence::OutsideEvidence(const Trace& t) : trace(t), seen(t.outside) {
   for (const SeenStack& stack : seen.stacks) {
     if (!on_main(stack)) continue;
-    if (stack.training) training_samples_ += stack.samples;
+    // Building graphs is what training begins with: it tells nothing about its pace.
+    if (stack.training && stack.activity != "trace") training_samples_ += stack.samples;
     late_samples_ += stack.recent;
   }
   for (const SeenProcess& process : seen.processes)
@@ -42,6 +43,11 @@ const SeenProcess* OutsideEvidence::main() const {
   for (const SeenProcess& process : seen.processes)
     if (process.role == "main") return &process;
   return nullptr;
+}
+
+double OutsideEvidence::cpus() const {
+  const double machine = trace.run.cpus > 0 ? trace.run.cpus : 1;
+  return seen.cpus_allowed > 0 ? std::min(machine, seen.cpus_allowed) : machine;
 }
 
 int64_t OutsideEvidence::count(const Test& test, bool late) const {
@@ -116,6 +122,15 @@ double OutsideEvidence::interpreted_share(const Test& test) const {
     if (sum.places >= kManyPlaces && 2 * sum.top < sum.samples) interpreted += sum.samples;
   }
   return total > 0 ? double(interpreted) / double(total) : 0;
+}
+
+bool OutsideEvidence::trains_in(const SeenFrame& frame) const {
+  for (const SeenStack& stack : seen.stacks) {
+    if (stack.activity != "step" && stack.activity != "trace" && stack.activity != "fit") continue;
+    for (const SeenFrame& each : stack.frames)
+      if (each.file == frame.file && each.function == frame.function) return true;
+  }
+  return false;
 }
 
 bool OutsideEvidence::uses_python_data() const {

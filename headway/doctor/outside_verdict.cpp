@@ -46,6 +46,8 @@ std::string pace(const OutsideEvidence& e) {
 
 // Nothing moves and nothing works.
 bool stands_still(const OutsideEvidence& e) {
+  const SeenProcess* main = e.main();
+  if (main && main->wait == "poll" && !e.training() && !e.stepped()) return false;  // asked nothing
   return e.running() && e.seen.main_still_s >= kNothingNewS && e.seen.quiet_s >= kNothingNewS &&
          e.seen.cores < kIdleCores;
 }
@@ -84,7 +86,12 @@ std::vector<Finding> diagnose_outside(const Trace& trace) {
   for (const auto& family : {outside_process_rules(), outside_input_rules(), outside_loop_rules()})
     for (const OutsideRule rule : family) add(rule(evidence));
   const Evidence inside(trace);  // what the kernel tells is the same from both sides
-  for (const Rule rule : memory_rules()) add(rule(inside));
+  for (const Rule rule : memory_rules()) {
+    auto found = rule(inside);
+    // A cache or a shuffle buffer grows as well, in the first epoch.
+    if (found && found->cause == "host-memory-leak" && trace.outside.progress.epoch < 2) continue;
+    add(std::move(found));
+  }
   // The general one says nothing more once a particular one is known.
   const auto particular = [](const Finding& f) {
     return f.severity >= Severity::kWarning && f.cause != "input-bound" &&
@@ -110,7 +117,7 @@ Verdict outside_verdict(const Trace& trace, const std::vector<Finding>& findings
   } else if (grave(findings)) {
     const bool stuck =
         findings[0].severity == Severity::kCritical && e.seen.quiet_s >= kNothingNewS / 2;
-    out.state = stuck ? "stuck" : "slow";
+    out.state = stuck ? "stuck" : e.training() || e.stepped() ? "slow" : "not-started";
     what = findings[0].summary + (speed.empty() || stuck ? "" : "; " + speed);
   } else if (stands_still(e)) {
     out.state = "stuck";

@@ -120,6 +120,7 @@ void Launch::handle_signals() {
       for (const Stream& stream : {out_, err_})
         if (stream.terminal && stream.from >= 0) copy_window_size(stream.to, stream.from);
     }
+    asked_to_end_ |= signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
     // The terminal's own keys went to the command too; only what was sent to us alone is passed on.
     if (info.ssi_code != SI_KERNEL && !ended_) ::kill(pid_, signal);
   }
@@ -153,6 +154,7 @@ bool Launch::wait_for_output(double seconds, const Taken& taken) {
     if (files[0].revents) pass_on(out_, false, taken);
     if (files[1].revents) pass_on(err_, true, taken);
     if (files[2].revents) handle_signals();
+    if (asked_to_end_ && !told_) return told_ = true;  // before what it brings about
     if (files[3].revents) {
       ended_ = true;
       ended_ns_ = now_ns();

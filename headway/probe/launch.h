@@ -31,6 +31,8 @@ class Launch {
   using Taken = std::function<void(std::string_view bytes, bool errors)>;
   bool wait_for_output(double seconds, const Taken& taken);
 
+  // Somebody wanted it to end: Ctrl-C, or a signal sent to us.
+  bool asked_to_end() const { return asked_to_end_; }
   // The command has ended and is not yet waited for: its /proc is still there.
   bool ended() const { return ended_; }
   // A grandchild may hold the output open for ever: a moment after the end nothing more is awaited.
@@ -50,7 +52,7 @@ class Launch {
   pid_t pid_ = -1;
   int signals_ = -1, process_ = -1;
   Stream out_, err_;
-  bool ended_ = false, reaped_ = false;
+  bool ended_ = false, reaped_ = false, asked_to_end_ = false, told_ = false;
   int64_t ended_ns_ = 0;
   int status_ = 0;
 };

@@ -25,11 +25,12 @@ bool contains(const std::string& text, const char* word) {
 
 char kind_of_variable(const std::string& name) {
   if (names_a_secret(name)) return 0;
-  if (is_one_of(name, {"step",     "global_step", "batch_idx",  "batch_index",
-                       "batch_id", "iteration",   "it",         "i",
-                       "idx",      "index",       "epoch",      "begin_step",
-                       "end_step", "n_steps",     "batch",      "steps_per_epoch",
-                       "epochs",   "n_epochs",    "num_epochs", "num_workers"}))
+  if (is_one_of(
+          name,
+          {"step",       "global_step", "batch_idx", "batch_index",     "batch_id", "iteration",
+           "it",         "i",           "idx",       "index",           "epoch",    "begin_step",
+           "end_step",   "n_steps",     "batch",     "steps_per_epoch", "epochs",   "n_epochs",
+           "num_epochs", "num_workers", "batch_size"}))
     return 'n';
   if (is_one_of(name, {"loss", "train_loss", "running_loss", "loss_value"})) return 'f';
   if (contains(name, "path") ||

@@ -106,8 +106,11 @@ void Watcher::find_processes() {
       targets_[pid] = std::make_unique<Target>(pid);
       targets_[pid]->changed_s = targets_[pid]->any_changed_s = now_s();
     }
-    if (pid == root_ || alive || !targets_.count(pid)) continue;
-    SeenProcess ended = targets_[pid]->seen;  // a zombie tells how it ended, to root at least
+    if (pid == root_ || alive || zombies_.count(pid)) continue;
+    SeenProcess ended;  // a zombie tells how it ended to those who may look
+    if (targets_.count(pid)) ended = targets_[pid]->seen;
+    if (ended.role.empty()) ended.pid = pid, ended.name = stat.name, ended.role = "worker";
+    zombies_.insert(pid);
     const std::string whole = file_text(fmt::format("/proc/{}/stat", pid), 1024);
     const size_t code = whole.find_last_of(' ');
     const int status = code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
@@ -197,9 +200,10 @@ void Watcher::read_counters() {
   if (output_.progress().steps + variables_.steps != last_steps_) moved_s_ = now;
   last_bytes_ = output_.output().bytes, last_steps_ = output_.progress().steps + variables_.steps;
 
-  if (main_ != system_of_ || !system_) {
+  if (main_ != system_of_ || now >= next_system_s_) {  // its cgroup may change
     system_ = std::make_unique<SystemSampler>("", std::to_string(main_));
     system_of_ = main_;
+    next_system_s_ = now + kAroundEveryS;
   }
   const SeenProgress& progress = output_.progress().steps > 0 ? output_.progress() : variables_;
   TraceSample sample;
@@ -207,7 +211,7 @@ void Watcher::read_counters() {
   sample.steps = progress.steps, sample.epoch = std::max<int64_t>(0, progress.epoch - 1);
   sample.step_in_epoch = progress.step;
   sample.losses = progress.losses, sample.bad_losses = progress.bad_losses;
-  sample.loss_sum = progress.loss;
+  sample.loss_sum = progress.loss;  // the last one
   sample.system = system_->sample();
   samples_.push_back(sample);
   thin_out(samples_, kMostSamples);
@@ -338,10 +342,11 @@ Trace Watcher::trace() const {
     o.command = redacted_command(command_line(main_));
     std::map<std::string, SeenThreads> groups;
     for (const auto& thread : main->threads) {
-      SeenThreads& group = groups[without_digits(thread.name)];
+      const bool first = thread.tid == main_;
+      SeenThreads& group = groups[first ? "main thread" : without_digits(thread.name)];
       const auto cores = main->thread_cores.find(thread.tid);
       const double used = cores == main->thread_cores.end() ? 0 : cores->second;
-      group.name = without_digits(thread.name);
+      group.name = first ? "main thread" : without_digits(thread.name);
       ++group.count;
       group.cpu_s += thread.cpu_s, group.cores += used;
       group.busiest = std::max(group.busiest, used);

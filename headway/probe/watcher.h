@@ -59,6 +59,7 @@ class Watcher {
   std::map<pid_t, std::unique_ptr<Target>> targets_;
   pid_t main_ = 0;
   std::vector<SeenProcess> gone_;
+  std::set<pid_t> zombies_;  // already noted
   StackCounts stacks_;
   OutputReader output_;
   SeenProgress variables_{.source = "variables"};
@@ -70,6 +71,7 @@ class Watcher {
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<SystemSampler> system_;
   pid_t system_of_ = 0;
+  double next_system_s_ = 0;
   Outside seen_;
   RunFacts run_;
   std::vector<TraceSample> samples_;
@@ -78,7 +80,6 @@ class Watcher {
   double last_read_bytes_ = 0, last_read_s_ = 0, last_ready_s_ = 0, last_cpu_s_ = 0;
   int64_t last_bytes_ = 0, last_steps_ = 0, gpu_samples_ = 0;
   size_t next_worker_ = 0;
-  std::map<pid_t, int> children_status_;
 };
 
 }  // namespace headway

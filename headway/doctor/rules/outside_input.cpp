@@ -36,7 +36,13 @@ bool through(const SeenStack& s, const char* file) {
 bool is_sequence(const SeenStack& s) { return made(s) && through(s, "py_dataset_adapter.py"); }
 bool is_generator(const SeenStack& s) {
   return made(s) && s.process == "main" && !is_sequence(s) &&
-         (through(s, "script_ops.py") || through(s, "generator_data_adapter.py"));
+         (through(s, "from_generator_op.py") || through(s, "generator_data_adapter.py"));
+}
+
+// A function of the user's own inside map(): tf.numpy_function, tf.py_function.
+bool is_mapped(const SeenStack& s) {
+  return made(s) && s.process == "main" && through(s, "script_ops.py") &&
+         !through(s, "from_generator_op.py");
 }
 
 std::string hot_text(const HotLine& hot, const char* of) {
@@ -144,6 +150,32 @@ std::optional<Finding> worker_deadlock(const E& e) {
   return f;
 }
 
+// What gives the data has stopped giving, and nothing else happens.
+std::optional<Finding> source_went_silent(const E& e) {
+  const SeenProcess* main = e.main();
+  if (!main || !e.running() || e.seen.main_still_s < kStillS || e.seen.quiet_s < kStillS)
+    return std::nullopt;
+  if (!e.stepped() && !e.training()) return std::nullopt;
+  if (e.seen.cores > kIdleCores || (main->wait != "socket" && main->wait != "pipe"))
+    return std::nullopt;
+  Finding f{.cause = "source-never-yields",
+            .severity = Severity::kCritical,
+            .confidence = 0.8,
+            .summary = fmt::format("waits for data that does not come, in a {}", main->wait),
+            .evidence = {fmt::format("the same stack for {}; {} steps before",
+                                     duration_text(e.seen.main_still_s), e.seen.progress.steps)},
+            .fix =
+                "look at whoever should send it; give the connection a timeout, so that silence "
+                "becomes an "
+                "error that can be tried again"};
+  for (const SeenFrame& frame : main->stack) {
+    if (!frame.users) continue;
+    f.where = place_text(frame);
+    break;
+  }
+  return f;
+}
+
 // One part of the training's time is spent making samples in the training thread itself.
 std::optional<Finding> per_pixel_python(const E& e) {
   if (!e.training() || e.training_samples() < kEnough) return std::nullopt;
@@ -220,6 +252,53 @@ std::optional<Finding> python_generator(const E& e) {
   if (2 * sleeps > all) f.evidence.push_back("most of it waits, without using a core");
   add_if_said(f, pace_text(e));
   return f;
+}
+
+std::optional<Finding> serial_map(const E& e) {
+  if (e.training_samples() < kEnough) return std::nullopt;
+  const double busy = e.training_share(is_mapped);
+  if (busy < kAlwaysBusy) return std::nullopt;
+  const HotLine hot = e.hottest(is_mapped);
+  Finding f{
+      .cause = "serial-map",
+      .severity = Severity::kHigh,
+      .confidence = 0.85,
+      .summary = "a Python function inside map() makes one sample after the other",
+      .evidence = {fmt::format("it is at work {:.0f}% of the time", 100 * std::min(1.0, busy))},
+      .fix =
+          "write it with TensorFlow's own operators (tf.image, tf.math) and give map "
+          "num_parallel_calls=tf.data.AUTOTUNE; Python's lock lets one thread run at a time"};
+  if (hot.frame) f.where = place_text(*hot.frame), f.evidence.push_back(hot_text(hot, "it"));
+  add_if_said(f, pace_text(e));
+  return f;
+}
+
+// Many thousand reads a second of next to nothing each, while the training waits.
+std::optional<Finding> many_small_reads(const E& e) {
+  constexpr double kReadsPerS = 1500, kSmallRead = 4096, kLongEnoughS = 4;
+  if (e.training_samples() < kEnough || e.trace.samples.size() < 8) return std::nullopt;
+  const TraceSample& to = e.trace.samples.back();
+  const TraceSample* from = &to;
+  for (size_t i = e.trace.samples.size(); i-- > 0 && to.at_s - from->at_s < kLongEnoughS;)
+    from = &e.trace.samples[i];
+  const double seconds = to.at_s - from->at_s;
+  const auto calls = double(to.system.read_calls - from->system.read_calls);
+  const auto bytes = double(to.system.read_bytes - from->system.read_bytes);
+  const double waiting = e.training_share([](const SeenStack& s) {
+    return on_main(s) && s.wait == "lock" && (s.activity == "step" || s.activity == "fetch");
+  });
+  if (seconds < kLongEnoughS || calls < kReadsPerS * seconds || bytes > kSmallRead * calls ||
+      waiting < kMuch)
+    return std::nullopt;
+  return Finding{
+      .cause = "many-small-files",
+      .severity = Severity::kHigh,
+      .confidence = 0.7,
+      .summary = "the data come in very many tiny reads, and the training waits",
+      .evidence = {fmt::format("{:.0f} reads per second of {} each", calls / seconds,
+                               size_text(bytes / calls)),
+                   fmt::format("the training thread waits {:.0f}% of the time", 100 * waiting)},
+      .fix = "pack samples into few large files (TFRecord, tar shards) and read those"};
 }
 
 // PyTorch's DataLoader: none, too few or too many workers.
@@ -301,6 +380,49 @@ std::optional<Finding> storage(const E& e) {
   const HotLine hot = e.hottest(made);
   if (hot.frame) f.where = place_text(*hot.frame);
   if (network) f.evidence.push_back(e.seen.network_files[0]);
+  return f;
+}
+
+// A function of the user's own that no training call passes through: it fetches or prepares.
+bool prepares_between_steps(const E& e, const SeenStack& s) {
+  if (!on_main(s) || !s.training || s.activity != "user") return false;
+  const SeenFrame* frame = s.user_frame();
+  return frame && !e.trains_in(*frame);
+}
+
+// A loop of one's own: make a batch, train on it, make the next, all on one thread.
+std::optional<Finding> takes_turns(const E& e) {
+  if (e.training_samples() < kEnough) return std::nullopt;
+  const auto blocked = [](const SeenStack& s) {
+    return on_main(s) && s.training && s.activity == "user" &&
+           (s.wait == "disk" || s.wait == "pipe" || s.wait == "socket");
+  };
+  const auto prepares = [&](const SeenStack& s) {
+    return prepares_between_steps(e, s) || blocked(s);
+  };
+  const double steps =
+      e.training_share([](const SeenStack& s) { return on_main(s) && s.activity == "step"; });
+  const double share = e.training_share(prepares), waits = e.training_share(blocked);
+  if (share < kMainWaits || steps < 0.02) return std::nullopt;
+  const HotLine hot = e.hottest(prepares);
+  if (!hot.frame) return std::nullopt;
+  const bool storage = waits >= share / 2;
+  Finding f{
+      .cause = storage ? "slow-storage" : "no-prefetch",
+      .severity = share >= kMuch ? Severity::kHigh : Severity::kWarning,
+      .confidence = 0.75,
+      .summary = storage ? "the training thread waits for reading to give it data"
+                         : "making a batch and training on it take turns on one thread",
+      .evidence = {fmt::format(
+                       "{:.0f}% of the training thread's time goes to {}, {:.0f}% to training",
+                       100 * share, hot.frame->function, 100 * steps),
+                   hot_text(hot, "it")},
+      .where = place_text(*hot.frame),
+      .fix =
+          "make batches ahead of the training: a DataLoader with workers, tf.data with "
+          "prefetch(tf.data.AUTOTUNE), or a thread with a queue",
+      .predicted_gain = 1 / std::max(share, 1 - share)};
+  add_if_said(f, pace_text(e));
   return f;
 }
 
@@ -407,17 +529,12 @@ std::optional<Finding> shuffle_fill(const E& e) {
   return f;
 }
 
-constexpr OutsideRule kRules[] = {worker_deadlock,
-                                  source_never_yields,
-                                  shuffle_fill,
-                                  per_pixel_python,
-                                  sequence_on_main_thread,
-                                  storage,
-                                  python_generator,
-                                  dataloader_workers,
-                                  decode_saturated,
-                                  preprocessing_before_fit,
-                                  input_bound};
+constexpr OutsideRule kRules[] = {
+    worker_deadlock,  source_never_yields,      source_went_silent,
+    shuffle_fill,     per_pixel_python,         sequence_on_main_thread,
+    storage,          python_generator,         serial_map,
+    many_small_reads, dataloader_workers,       takes_turns,
+    decode_saturated, preprocessing_before_fit, input_bound};
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <vector>
 
 #include "headway/doctor/rules/outside.h"
 
@@ -11,6 +13,7 @@ constexpr int64_t kEnough = 60;
 constexpr double kMuch = 0.3, kMost = 0.5;
 constexpr double kAllTheTime = 0.8;
 constexpr double kLongS = 9;
+constexpr double kLateReachesS = 17;
 constexpr double kTracing = 0.15;  // of the training thread's time, once steps are being made
 constexpr int64_t kWarmUpSteps = 10;
 constexpr int64_t kEndless = 400;  // steps of a first epoch without a known end
@@ -39,8 +42,10 @@ std::optional<Finding> nan_loss(const E& e) {
 std::optional<Finding> retracing(const E& e) {
   const double tracing = e.training_share([](const SeenStack& s) { return does(s, "trace"); });
   const bool said = e.seen.output.retracings > 0;
+  // What is "of late" must not reach back to the first step, which always builds a graph.
   const bool keeps_on =
       e.seen.progress.steps >= kWarmUpSteps && e.training_samples() >= kEnough &&
+      e.seen.at_s - e.seen.progress.first_step_s >= kLateReachesS &&
       e.late_share([](const SeenStack& s) { return does(s, "trace"); }) >= kTracing;
   if (!said && !keeps_on) return std::nullopt;
   Finding f{.cause = "retracing",
@@ -195,9 +200,142 @@ std::optional<Finding> waits_for_others(const E& e) {
   return f;
 }
 
-constexpr OutsideRule kRules[] = {nan_loss,         retracing,      first_step_compiling,
-                                  waits_for_others, slow_callback,  hidden_validation,
-                                  epoch_never_ends, output_buffered};
+std::string fit_line_of(const E& e) {
+  const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
+  return hot.frame ? place_text(*hot.frame) : "";
+}
+
+std::optional<Finding> wrong_steps_per_epoch(const E& e) {
+  for (const std::string& said : e.seen.output.remarks) {
+    if (!text_has(said, {"ran out of data"})) continue;
+    return Finding{
+        .cause = "wrong-steps-per-epoch",
+        .severity = Severity::kWarning,
+        .confidence = 0.95,
+        .summary = "an epoch wants more batches than the data have",
+        .evidence = {said},
+        .where = fit_line_of(e),
+        .fix = "steps_per_epoch = samples // batch_size, or dataset.repeat(), or leave it out"};
+  }
+  return std::nullopt;
+}
+
+// So few samples a step that most of it is what every step costs.
+std::optional<Finding> batch_too_small(const E& e) {
+  constexpr int64_t kSmall = 4;
+  constexpr double kQuick = 8e-3;
+  const SeenProgress& p = e.seen.progress;
+  int64_t batch = 0;
+  for (const SeenValue& value : e.seen.values)
+    if (value.name == "batch_size" && !value.users) batch = std::atoll(value.value.c_str());
+  if (batch < 1 || batch > kSmall || p.steps < 200 || p.step_s <= 0 || p.step_s > kQuick)
+    return std::nullopt;
+  return Finding{.cause = "batch-too-small",
+                 .severity = Severity::kWarning,
+                 .confidence = 0.85,
+                 .summary = fmt::format(
+                     "with {} sample{} per step most of the time goes to what every step costs",
+                     batch, batch == 1 ? "" : "s"),
+                 .evidence = {fmt::format("{} per step, {} steps per epoch",
+                                          duration_text(p.step_s), with_commas(p.steps_per_epoch))},
+                 .where = fit_line_of(e),
+                 .fix = "batch_size=32 or more, with the learning rate raised to match"};
+}
+
+struct Pace {
+  double at_s, step_s;
+};
+
+// The time per step in so many stretches of the watch.
+std::vector<Pace> paces(const E& e, size_t count) {
+  std::vector<Pace> out;
+  std::vector<const TraceSample*> moved;
+  for (const TraceSample& sample : e.trace.samples)
+    if (moved.empty() || sample.steps > moved.back()->steps) moved.push_back(&sample);
+  if (moved.size() < 2 * count) return out;
+  for (size_t i = 0; i < count; ++i) {
+    const TraceSample& from = *moved[1 + i * (moved.size() - 2) / count];
+    const TraceSample& to = *moved[1 + (i + 1) * (moved.size() - 2) / count];
+    if (to.steps <= from.steps) return {};
+    out.push_back({to.at_s, (to.at_s - from.at_s) / double(to.steps - from.steps)});
+  }
+  return out;
+}
+
+std::optional<Finding> step_time_grows(const E& e) {
+  constexpr double kGrown = 2;  // a neighbour may slow a run down, but not more and more
+  const std::vector<Pace> pace = paces(e, 6);
+  if (pace.empty() || e.training_s() < kEndlessS) return std::nullopt;
+  int64_t rises = 0;
+  for (size_t i = 1; i < pace.size(); ++i) rises += pace[i].step_s > pace[i - 1].step_s;
+  if (rises < 5 || pace.back().step_s < kGrown * pace.front().step_s) return std::nullopt;
+  const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
+  Finding f{
+      .cause = "step-time-grows",
+      .severity = Severity::kHigh,
+      .confidence = 0.8,
+      .summary = fmt::format("steps become slower and slower: {} at first, {} now",
+                             duration_text(pace.front().step_s), duration_text(pace.back().step_s)),
+      .evidence = {"each stretch of the watch was slower than the one before"},
+      .fix =
+          "look for what is added in every step: losses kept with their graphs (use .item() or "
+          ".detach()), lists that are searched, operators made inside the loop"};
+  if (hot.frame) f.where = place_text(*hot.frame);
+  return f;
+}
+
+// The same loss to the last digit, from the first step on.
+std::optional<Finding> loss_frozen(const E& e) {
+  constexpr int64_t kSteps = 200;
+  double first = 0;
+  int64_t from = -1;
+  for (const TraceSample& sample : e.trace.samples) {
+    if (sample.losses < 2) continue;
+    if (from < 0) first = sample.loss_sum, from = sample.steps;
+    if (sample.loss_sum != first) return std::nullopt;
+  }
+  if (from < 0 || e.seen.progress.steps - from < kSteps || first < 1e-3) return std::nullopt;
+  return Finding{
+      .cause = "loss-frozen",
+      .severity = Severity::kWarning,
+      .confidence = 0.85,
+      .summary = fmt::format("the loss is {:.6g} to the last digit, step after step", first),
+      .evidence = {fmt::format("{} steps, {} losses read", e.seen.progress.steps,
+                               e.seen.progress.losses)},
+      .where = fit_line_of(e),
+      .fix =
+          "look at the last layer and the loss (softmax over one unit, wrong targets), at what is "
+          "trainable, and at the learning rate"};
+}
+
+std::optional<Finding> loss_went_up(const E& e) {
+  constexpr double kTimes = 3;
+  constexpr int64_t kSteps = 200;
+  std::vector<double> losses;
+  for (const TraceSample& sample : e.trace.samples)
+    if (sample.losses >= 2) losses.push_back(sample.loss_sum);
+  if (losses.size() < 8 || e.seen.progress.steps < kSteps || e.seen.progress.bad_losses > 0)
+    return std::nullopt;
+  const double best = *std::min_element(losses.begin(), losses.end());
+  double late = 1e300;
+  for (size_t i = losses.size() / 2; i < losses.size(); ++i) late = std::min(late, losses[i]);
+  if (losses[0] <= 0 || late < kTimes * losses[0] || late < kTimes * best) return std::nullopt;
+  return Finding{
+      .cause = "learning-rate",
+      .severity = Severity::kWarning,
+      .confidence = 0.75,
+      .summary = fmt::format("the loss went up and stays there: {:.4g} at first, {:.4g} now",
+                             losses[0], losses.back()),
+      .evidence = {fmt::format("never below {:.4g} in the second half of the watch", late)},
+      .where = fit_line_of(e),
+      .fix = "a learning rate ten times smaller"};
+}
+
+constexpr OutsideRule kRules[] = {nan_loss,         retracing,        first_step_compiling,
+                                  waits_for_others, slow_callback,    hidden_validation,
+                                  step_time_grows,  epoch_never_ends, wrong_steps_per_epoch,
+                                  batch_too_small,  loss_frozen,      loss_went_up,
+                                  output_buffered};
 
 }  // namespace
 
