@@ -111,6 +111,10 @@ std::string activity_of(const std::vector<SeenFrame>& frames) {
       if (frames[i].file.find(known.file) == std::string::npos) continue;
       if (!fits(known.function, last_word(frames[i].function))) continue;
       if (known.activity == "pool") return users ? "produce" : "idle";
+      // Called by what fetches: the user's own code makes the batch, here and now.
+      const bool made_here = std::any_of(frames.begin(), frames.begin() + static_cast<long>(i),
+                                         [](const SeenFrame& f) { return f.users; });
+      if (known.activity == "fetch" && made_here) return "produce";
       const bool loop = known.activity == "fetch" || known.activity == "step";
       return loop && validates ? "validate" : std::string(known.activity);
     }
@@ -120,7 +124,8 @@ std::string activity_of(const std::vector<SeenFrame>& frames) {
 }
 
 bool is_training(const std::string& activity) {
-  for (const char* known : {"fetch", "step", "validate", "callback", "checkpoint", "fit"})
+  for (const char* known :
+       {"fetch", "produce", "step", "validate", "callback", "checkpoint", "fit"})
     if (activity == known) return true;
   return false;
 }

@@ -22,7 +22,7 @@ namespace headway {
 //   "other"       none of the user's code either
 std::string activity_of(const std::vector<SeenFrame>& innermost_first);
 
-// Does it show that training has begun?
+// Does it show that training has begun, on the main thread?
 bool is_training(const std::string& activity);
 
 // "keras", "tensorflow", "torch", by what a stack passes through; empty: none.

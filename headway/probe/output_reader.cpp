@@ -257,7 +257,9 @@ void OutputReader::remark(const std::string& line, double now_s) {
       "does not require grad"};
   for (const char* telling : kTelling) {
     if (!contains(line, telling) || output_.remarks.size() >= kMostRemarks) continue;
-    const std::string said = redacted(line.substr(0, 300));
+    const size_t warning = line.find("Warning: ");  // behind the library's own file and line
+    const std::string said =
+        redacted(line.substr(warning == std::string::npos ? 0 : warning + 9, 300));
     if (std::find(output_.remarks.begin(), output_.remarks.end(), said) == output_.remarks.end())
       output_.remarks.push_back(said);
     return;

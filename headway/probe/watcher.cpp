@@ -200,6 +200,10 @@ void Watcher::read_counters() {
   if (output_.progress().steps + variables_.steps != last_steps_) moved_s_ = now;
   last_bytes_ = output_.output().bytes, last_steps_ = output_.progress().steps + variables_.steps;
 
+  // A loop of the user's own trains without any call that is known.
+  if (seen_.training_since_s < 0 && std::max(output_.progress().steps, counted_steps_) >= 3)
+    seen_.training_since_s = now;
+
   if (main_ != system_of_ || now >= next_system_s_) {  // its cgroup may change
     system_ = std::make_unique<SystemSampler>("", std::to_string(main_));
     system_of_ = main_;
@@ -289,6 +293,9 @@ void Watcher::follow_counter(const std::vector<SeenValue>& values) {
       }
       if (done > 0 || variables_.last_step_s < 0) variables_.last_step_s = now_s();
       variables_.steps += done;
+      if (value.name.find("step") != std::string::npos || value.name.starts_with("batch_i") ||
+          value.name == "iteration")
+        counted_steps_ += done;
       variables_.step = now;
       return;
     }

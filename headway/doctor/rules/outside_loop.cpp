@@ -223,12 +223,13 @@ std::optional<Finding> wrong_steps_per_epoch(const E& e) {
 // So few samples a step that most of it is what every step costs.
 std::optional<Finding> batch_too_small(const E& e) {
   constexpr int64_t kSmall = 4;
-  constexpr double kQuick = 8e-3;
+  constexpr double kQuick = 10e-3;  // of CPU
   const SeenProgress& p = e.seen.progress;
   int64_t batch = 0;
   for (const SeenValue& value : e.seen.values)
     if (value.name == "batch_size" && !value.users) batch = std::atoll(value.value.c_str());
-  if (batch < 1 || batch > kSmall || p.steps < 200 || p.step_s <= 0 || p.step_s > kQuick)
+  if (batch < 1 || batch > kSmall || p.steps < 200 || p.step_s <= 0 ||
+      p.step_s * e.seen.cores > kQuick)
     return std::nullopt;
   return Finding{.cause = "batch-too-small",
                  .severity = Severity::kWarning,
