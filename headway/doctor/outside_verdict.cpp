@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kNothingNewS = 10;
 constexpr double kIdleCores = 0.05;
+constexpr double kMoves = 3;  // a stack that changed within these seconds
 
 bool grave(const std::vector<Finding>& findings) {
   return !findings.empty() && findings[0].severity >= Severity::kWarning;
@@ -124,9 +125,8 @@ Verdict outside_verdict(const Trace& trace, const std::vector<Finding>& findings
     what = fmt::format("nothing moves{}", where_now(e).empty() ? "" : ", at " + where_now(e));
   } else if (!e.training() || !(e.stepped() || e.seen.progress.steps > 0)) {
     // A loop of the user's own may train without any of the frameworks' words.
-    out.state = e.training() && e.seen.main_still_s < kNothingNewS && e.training_s() > 3
-                    ? "healthy"
-                    : "not-started";
+    out.state = e.training() && e.seen.main_still_s < kMoves && e.training_s() > 3 ? "healthy"
+                                                                                   : "not-started";
     if (!findings.empty()) what = findings[0].summary;
   } else {
     out.state = "healthy";

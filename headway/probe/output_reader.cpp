@@ -213,6 +213,7 @@ void OutputReader::loss_in(const std::string& line) {
   if (not_finite) {
     ++progress_.bad_losses;
   } else if (end != small.c_str() + at && std::isfinite(value)) {
+    if (progress_.losses == 0) progress_.first_loss = value;
     progress_.loss = value;
     ++progress_.losses;
   }

@@ -74,6 +74,7 @@ struct SeenProgress {
   double first_step_s = -1, last_step_s = -1;  // when they were seen; -1: none yet
   double step_s = 0;                           // of late
   double loss = 0;
+  double first_loss = 0;  // the first that was said
   int64_t losses = 0, bad_losses = 0;
 };
 

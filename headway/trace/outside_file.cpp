@@ -15,7 +15,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenProcess, pid, role, name, st
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenThreads, name, count, cpu_s, cores, busiest)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenProgress, source, epoch, epochs, step,
                                                 steps_per_epoch, steps, first_step_s, last_step_s,
-                                                step_s, loss, losses, bad_losses)
+                                                step_s, loss, losses, bad_losses, first_loss)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenOutput, watched, bytes, lines, last_s,
                                                 last_line, shuffle_fill, shuffle_size,
                                                 shuffle_first_s, shuffle_last_s, shuffle_first,

@@ -150,6 +150,32 @@ std::optional<Finding> worker_deadlock(const E& e) {
   return f;
 }
 
+// Threads of one process that wait for each other.
+std::optional<Finding> thread_deadlock(const E& e) {
+  const SeenProcess* main = e.main();
+  if (!main || !e.running() || main->wait != "lock" || main->still_s < kStillS ||
+      e.seen.quiet_s < kStillS)
+    return std::nullopt;
+  if (e.seen.cores > kIdleCores || main->stack.empty() || !main->stack[0].users)
+    return std::nullopt;
+  const auto held = [](const SeenStack& s) {
+    return s.process == "main" && s.thread == "other" && s.wait == "lock" && !s.frames.empty() &&
+           s.frames[0].users;
+  };
+  const HotLine other = e.hottest(held, true);
+  if (!other.frame || e.late_share(held) < kAlwaysBusy) return std::nullopt;
+  return Finding{
+      .cause = "worker-deadlock",
+      .severity = Severity::kCritical,
+      .confidence = 0.85,
+      .summary = "two threads wait for locks that neither will release",
+      .evidence = {fmt::format("the main thread waits at {}", place_text(main->stack[0])),
+                   fmt::format("another one at {}", place_text(*other.frame)),
+                   fmt::format("both for {}, no CPU used", duration_text(main->still_s))},
+      .where = place_text(main->stack[0]),
+      .fix = "take the locks in the same order everywhere, or hold one at a time"};
+}
+
 // What gives the data has stopped giving, and nothing else happens.
 std::optional<Finding> source_went_silent(const E& e) {
   const SeenProcess* main = e.main();
@@ -530,11 +556,10 @@ std::optional<Finding> shuffle_fill(const E& e) {
 }
 
 constexpr OutsideRule kRules[] = {
-    worker_deadlock,  source_never_yields,      source_went_silent,
-    shuffle_fill,     per_pixel_python,         sequence_on_main_thread,
-    storage,          python_generator,         serial_map,
-    many_small_reads, dataloader_workers,       takes_turns,
-    decode_saturated, preprocessing_before_fit, input_bound};
+    worker_deadlock,  thread_deadlock,  source_never_yields,      source_went_silent,
+    shuffle_fill,     per_pixel_python, sequence_on_main_thread,  storage,
+    python_generator, serial_map,       many_small_reads,         dataloader_workers,
+    takes_turns,      decode_saturated, preprocessing_before_fit, input_bound};
 
 }  // namespace
 

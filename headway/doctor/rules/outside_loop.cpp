@@ -317,16 +317,16 @@ std::optional<Finding> loss_went_up(const E& e) {
     if (sample.losses >= 2) losses.push_back(sample.loss_sum);
   if (losses.size() < 8 || e.seen.progress.steps < kSteps || e.seen.progress.bad_losses > 0)
     return std::nullopt;
-  const double best = *std::min_element(losses.begin(), losses.end());
+  const double first = e.seen.progress.first_loss;
   double late = 1e300;
   for (size_t i = losses.size() / 2; i < losses.size(); ++i) late = std::min(late, losses[i]);
-  if (losses[0] <= 0 || late < kTimes * losses[0] || late < kTimes * best) return std::nullopt;
+  if (first <= 0 || late < kTimes * first) return std::nullopt;
   return Finding{
       .cause = "learning-rate",
       .severity = Severity::kWarning,
       .confidence = 0.75,
-      .summary = fmt::format("the loss went up and stays there: {:.4g} at first, {:.4g} now",
-                             losses[0], losses.back()),
+      .summary = fmt::format("the loss went up and stays there: {:.4g} at first, {:.4g} now", first,
+                             losses.back()),
       .evidence = {fmt::format("never below {:.4g} in the second half of the watch", late)},
       .where = fit_line_of(e),
       .fix = "a learning rate ten times smaller"};
