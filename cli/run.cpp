@@ -58,8 +58,9 @@ int run(const Run& settings) {
   while (!launch.ended()) {
     launch.wait_for_output(std::max(0.0, watcher.next_look_s() - watcher.now_s()), taken);
     if (launch.asked_to_end() && !before_the_end) {
-      before_the_end = watcher.trace();
+      before_the_end = watcher.trace();  // kept at once: who interrupts may not wait for the end
       judge();
+      if (!settings.trace.empty()) write_trace(settings.trace, *before_the_end);
     }
     if (!launch.ended() && !before_the_end) watcher.look();
     if (watcher.now_s() < next || before_the_end) continue;

@@ -72,7 +72,7 @@ Surroundings look_around(pid_t pid) {
   look_at_files(pid, out);
   look_at_libraries(pid, out);
   struct statvfs shm;
-  if (::statvfs(fmt::format("/proc/{}/root/dev/shm", pid).c_str(), &shm) == 0) {
+  if (::statvfs(fmt::format("/proc/{}/{}/dev/shm", pid, "root").c_str(), &shm) == 0) {
     out.shm_bytes = static_cast<int64_t>(shm.f_blocks * shm.f_frsize);
     out.shm_free_bytes = static_cast<int64_t>(shm.f_bavail * shm.f_frsize);
   }

@@ -201,7 +201,7 @@ void Watcher::read_counters() {
   last_bytes_ = output_.output().bytes, last_steps_ = output_.progress().steps + variables_.steps;
 
   // A loop of the user's own trains without any call that is known.
-  if (seen_.training_since_s < 0 && std::max(output_.progress().steps, counted_steps_) >= 3)
+  if (seen_.training_since_s < 0 && std::max(output_.progress().steps, variables_.steps) >= 3)
     seen_.training_since_s = now;
 
   if (main_ != system_of_ || now >= next_system_s_) {  // its cgroup may change
@@ -261,9 +261,9 @@ void Watcher::note_endless_loops(Target& target, const PythonThread& thread) {
 
 // A whole number that only grows, in the main thread's own frames, is what the run counts by.
 void Watcher::follow_counter(const std::vector<SeenValue>& values) {
+  // No `i`: it may count anything, the files that a generator tries in vain among them.
   static constexpr const char* kBest[] = {"global_step", "step",      "batch_idx", "batch_index",
-                                          "batch_id",    "iteration", "it",        "begin_step",
-                                          "i",           "idx",       "index"};
+                                          "batch_id",    "iteration", "begin_step"};
   for (const SeenValue& value : values) {
     if (kind_of_variable(value.name) != 'n') continue;
     const int64_t number = std::atoll(value.value.c_str());
@@ -293,9 +293,6 @@ void Watcher::follow_counter(const std::vector<SeenValue>& values) {
       }
       if (done > 0 || variables_.last_step_s < 0) variables_.last_step_s = now_s();
       variables_.steps += done;
-      if (value.name.find("step") != std::string::npos || value.name.starts_with("batch_i") ||
-          value.name == "iteration")
-        counted_steps_ += done;
       variables_.step = now;
       return;
     }

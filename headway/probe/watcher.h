@@ -79,7 +79,6 @@ class Watcher {
   double moved_s_ = 0;  // when output, a step or reading last moved
   double last_read_bytes_ = 0, last_read_s_ = 0, last_ready_s_ = 0, last_cpu_s_ = 0;
   int64_t last_bytes_ = 0, last_steps_ = 0, gpu_samples_ = 0;
-  int64_t counted_steps_ = 0;  // by a variable whose name says that it counts them
   size_t next_worker_ = 0;
 };
 
