@@ -58,7 +58,6 @@ class Target {
   std::map<pid_t, pid_t> outside_;  // numbers of threads, when they differ
   std::map<pid_t, ThreadCounters::Thread> before_;
   double looked_s_ = -1e9, counted_s_ = -1;
-  double gone_cpu_s_ = 0;
   uint64_t all_fingerprint_ = 0;
 };
 
