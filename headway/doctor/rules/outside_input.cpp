@@ -63,9 +63,6 @@ void add_if_said(Finding& f, const std::string& line) {
 // Nothing was ever made, while something is busy trying.
 std::optional<Finding> source_never_yields(const E& e) {
   if (!e.running() || e.stepped() || !e.training()) return std::nullopt;
-  if (std::min(e.training_s(), e.seen.main_still_s + 1) < kNothingYetS &&
-      e.training_s() < 2 * kNothingYetS)
-    return std::nullopt;
   if (e.training_s() < kNothingYetS) return std::nullopt;
   const double busy = e.late_share([](const SeenStack& s) { return producing(s); });
   if (busy < kAlwaysBusy || e.late_samples() < kEnough) return std::nullopt;
@@ -255,7 +252,7 @@ std::optional<Finding> sequence_on_main_thread(const E& e) {
 }
 
 std::optional<Finding> python_generator(const E& e) {
-  if (e.training_samples() < kEnough) return std::nullopt;
+  if (e.training_samples() < kEnough || !e.stepped()) return std::nullopt;
   const double busy = e.training_share(is_generator);
   if (busy < kAlwaysBusy) return std::nullopt;
   const HotLine hot = e.hottest(is_generator);
