@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "headway/doctor/outside_verdict.h"
 #include "headway/doctor/rules/rules.h"
 
 namespace headway {
@@ -73,6 +74,7 @@ std::string_view severity_name(Severity severity) {
 }
 
 std::vector<Finding> diagnose(const Trace& trace) {
+  if (trace.outside.seen) return diagnose_outside(trace);
   const Evidence evidence(trace);
   std::vector<Finding> findings;
   for (const auto& family : {refusal_rules(), config_rules(), memory_rules(), loop_rules(), gradient_rules(),

@@ -4,6 +4,7 @@
 
 #include "headway/doctor/diagnose.h"
 #include "headway/doctor/evidence.h"
+#include "headway/doctor/outside_verdict.h"
 
 namespace headway {
 namespace {
@@ -65,6 +66,7 @@ std::string state_of(const Evidence& e, const std::vector<Finding>& findings) {
 }  // namespace
 
 Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
+  if (trace.outside.seen) return outside_verdict(trace, findings);
   const Evidence e(trace);
   Verdict out{.state = state_of(e, findings)};
   out.eta_s = e.run.epochs > 0 ? seconds_until(e, e.run.epochs) : std::nullopt;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headway/trace/numbers.h"
+#include "headway/trace/outside.h"
 #include "headway/trace/step_counters.h"
 #include "headway/trace/system_sampler.h"
 
@@ -120,6 +121,7 @@ struct Trace {
   std::vector<TraceEpoch> epochs{};
   std::vector<TraceNote> notes{};
   std::string ending{};  // "finished", "stopped: ...", "failed: ..."; empty: it was still running
+  Outside outside{};     // what the outside eye saw
 
   bool ended() const { return !ending.empty(); }
 };

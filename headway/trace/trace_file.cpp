@@ -11,6 +11,7 @@
 #include "headway/core/error.h"
 #include "headway/core/log.h"
 #include "headway/trace/redact.h"
+#include "headway/trace/outside_file.h"
 
 namespace headway {
 namespace {
@@ -265,6 +266,7 @@ void take_object(const Json& line, Trace& trace) {
   if (kind == "sample") from_json(line, trace.samples.emplace_back());
   if (kind == "epoch") from_json(line, trace.epochs.emplace_back());
   if (kind == "note") from_json(line, trace.notes.emplace_back());
+  if (kind == "outside") trace.outside = parse_outside(line.dump());
   if (kind == "end") trace.ending = line.value("ending", "");
 }
 
@@ -337,6 +339,7 @@ void TraceWriter::write(const TraceEpoch& epoch) { line(line_of("epoch", epoch))
 void TraceWriter::write(const TraceNote& note) {
   line(line_of("note", TraceNote{note.kind, note.at_s, redact(note.text)}));
 }
+void TraceWriter::write(const Outside& outside) { line(outside_line(outside)); }
 void TraceWriter::write_ending(const std::string& ending) {
   line(Json{{"kind", "end"}, {"ending", redact(ending)}}.dump(-1, ' ', false,
                                                               Json::error_handler_t::replace));
@@ -401,6 +404,7 @@ void write_trace(const std::string& path, const Trace& trace) {
   for (const NumbersSample& numbers : trace.numbers) writer.write(numbers);
   for (const TraceEpoch& epoch : trace.epochs) writer.write(epoch);
   for (const TraceNote& note : trace.notes) writer.write(note);
+  if (trace.outside.seen) writer.write(trace.outside);
   if (trace.ended()) writer.write_ending(trace.ending);
 }
 

@@ -34,6 +34,7 @@ class TraceWriter {
   void write(const NumbersSample& numbers);
   void write(const TraceEpoch& epoch);
   void write(const TraceNote& note);
+  void write(const Outside& outside);  // the last one counts
   void write_ending(const std::string& ending);
 
  private:

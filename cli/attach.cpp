@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "cli/complain.h"
+#include "cli/interrupt.h"
+#include "cli/verbs.h"
+#include "cli/watch_report.h"
+#include "headway/core/error.h"
+#include "headway/probe/candidates.h"
+#include "headway/probe/watcher.h"
+#include "headway/trace/trace_file.h"
+
+namespace headway::cli {
+namespace {
+
+constexpr double kOnceS = 14;  // long enough to call something stuck
+constexpr double kRefreshS = 1;
+
+struct Attach {
+  pid_t pid = 0;
+  bool once = false, json = false, stacks = false;
+  double seconds = 0;
+  std::string trace;
+};
+
+int list_candidates(bool json) {
+  const std::vector<Candidate> found = training_candidates();
+  if (json) {
+    fmt::print("{}\n", json_of(found));
+    return 0;
+  }
+  if (found.empty()) {
+    fmt::print("no process here looks like a training run\n");
+    return 0;
+  }
+  fmt::print("these look like training runs:\n");
+  for (const Candidate& each : found)
+    fmt::print("  {:>7}  {:>5.0f}% CPU  {:>9}  {}\n", each.pid, 100 * each.cores, each.memory,
+               each.command);
+  fmt::print("watch one of them: headway attach {}\n", found[0].pid);
+  return 0;
+}
+
+int run(const Attach& settings) {
+  if (settings.pid == 0) return list_candidates(settings.json);
+  if (::access(fmt::format("/proc/{}", settings.pid).c_str(), F_OK) != 0)
+    throw Error(fmt::format("no process {}", settings.pid),
+                "`headway attach` alone lists likely ones");
+  Watcher watcher(settings.pid, {});
+  const bool live = !settings.once && !settings.json && ::isatty(STDOUT_FILENO);
+  const double until = settings.seconds > 0 ? settings.seconds : settings.once ? kOnceS : 1e18;
+  WatchReport report;
+  double next = kRefreshS;
+  bool there = true;
+  while (there && watcher.now_s() < until && !interrupted()) {
+    there = watcher.look();
+    const double pause = watcher.next_look_s() - watcher.now_s();
+    if (pause > 0) std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+    if (watcher.now_s() < next) continue;
+    next = watcher.now_s() + kRefreshS;
+    report.judge(watcher.trace());
+    if (live) report.show_live();
+    if (settings.once && report.settled(watcher.now_s())) break;
+  }
+  const Trace trace = watcher.trace();
+  report.judge(trace);
+  if (!settings.trace.empty()) write_trace(settings.trace, trace);
+  if (settings.json) {
+    fmt::print("{}\n", report.json());
+  } else if (live) {
+    report.show_live();
+  } else {
+    fmt::print("{}", report.text());
+  }
+  if (settings.stacks && !settings.json) fmt::print("\n{}", report.stacks_text());
+  return report.exit_status();
+}
+
+}  // namespace
+
+void add_attach(CLI::App& app, Task& task, int& status) {
+  auto settings = std::make_shared<Attach>();
+  CLI::App* verb = app.add_subcommand(
+      "attach", "watch a running training of any framework, and say what holds it");
+  verb->add_option("pid", settings->pid,
+                   "its process number; without one, likely processes are listed");
+  verb->add_flag("--once", settings->once, "one verdict (after 14 s at most), then end");
+  verb->add_flag("--json", settings->json, "one JSON object on standard output");
+  verb->add_flag("--stacks", settings->stacks, "show the Python stack of each process too");
+  verb->add_option("--seconds", settings->seconds, "watch for so long");
+  verb->add_option("--trace", settings->trace, "keep what was seen, for `headway doctor`");
+  verb->footer(
+      "Example:\n"
+      "  headway attach            # which processes train?\n"
+      "  headway attach 4711\n"
+      "The process is neither stopped nor changed. Another user's needs sudo; so does one that was "
+      "not\n"
+      "started by you where Yama is on: `headway run -- CMD` needs neither.\n"
+      "Exit status: 0 healthy, 3 something should be repaired, 1 failed, 2 not understood.");
+  verb->callback(
+      [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
+}
+
+}  // namespace headway::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headway/doctor/diagnose.h"
+#include "headway/trace/trace.h"
+
+namespace headway::cli {
+
+// The verdicts on a watched run as they come: which is new, and how to show it.
+class WatchReport {
+ public:
+  void judge(Trace trace);
+
+  const Verdict& verdict() const { return verdict_; }
+  const std::vector<Finding>& findings() const { return findings_; }
+  // Is there something to repair that was not said before? Asks once.
+  bool has_news();
+  // A verdict that will not get better by waiting.
+  bool settled(double now_s) const;
+
+  std::string text() const;         // the verdict and its findings
+  std::string stacks_text() const;  // where each process stands
+  std::string json() const;         // for machines
+  void show_live();                 // on the terminal, in place of what was shown before
+  int exit_status() const;          // 3 when something should be repaired
+
+ private:
+  Trace trace_;
+  Verdict verdict_;
+  std::vector<Finding> findings_;
+  std::string key_;     // state and first cause
+  std::string said_;    // the key last told
+  double since_s_ = 0;  // when the key was first judged
+  int shown_lines_ = 0;
+};
+
+}  // namespace headway::cli

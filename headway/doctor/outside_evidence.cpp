@@ -1,0 +1,140 @@
+#include "headway/doctor/outside_evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace headway {
+
+bool on_main(const SeenStack& s) { return s.process == "main" && s.thread == "main"; }
+
+bool producing(const SeenStack& s) {
+  if (s.activity == "produce") return s.user_frame() != nullptr || s.process == "worker";
+  return false;
+}
+
+bool running_on_core(const SeenStack& s) { return s.wait.empty(); }
+
+bool text_has(const std::string& text, std::initializer_list<const char*> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const char* word) { return text.find(word) != std::string::npos; });
+}
+
+std::string place_text(const SeenFrame& frame) {
+  const std::string file = frame.file.substr(frame.file.rfind('/') + 1);
+  std::string out = fmt::format("{}:{}", file, frame.line);
+  if (!frame.text.empty()) out += "   " + frame.text;
+  return out;
+}
+
+OutsideEvidence::OutsideEvidence(const Trace& t) : trace(t), seen(t.outside) {
+  for (const SeenStack& stack : seen.stacks) {
+    if (!on_main(stack)) continue;
+    // Building graphs is what training begins with: it tells nothing about its pace.
+    if (stack.training && stack.activity != "trace") training_samples_ += stack.samples;
+    late_samples_ += stack.recent;
+  }
+  for (const SeenProcess& process : seen.processes)
+    workers_ += process.role == "worker" && process.ending.empty() && !process.state.empty();
+}
+
+const SeenProcess* OutsideEvidence::main() const {
+  for (const SeenProcess& process : seen.processes)
+    if (process.role == "main") return &process;
+  return nullptr;
+}
+
+double OutsideEvidence::cpus() const {
+  const double machine = trace.run.cpus > 0 ? trace.run.cpus : 1;
+  return seen.cpus_allowed > 0 ? std::min(machine, seen.cpus_allowed) : machine;
+}
+
+int64_t OutsideEvidence::count(const Test& test, bool late) const {
+  int64_t sum = 0;
+  for (const SeenStack& stack : seen.stacks)
+    if (test(stack)) sum += late ? stack.recent : stack.samples;
+  return sum;
+}
+
+double OutsideEvidence::training_share(const Test& test) const {
+  if (training_samples_ == 0) return 0;
+  const auto passing = count([&](const SeenStack& s) { return s.training && test(s); });
+  return double(passing) / double(training_samples_);
+}
+
+double OutsideEvidence::late_share(const Test& test) const {
+  return late_samples_ > 0 ? double(count(test, true)) / double(late_samples_) : 0;
+}
+
+HotLine OutsideEvidence::hottest(const Test& test, bool late) const {
+  struct Sum {
+    const SeenFrame* frame = nullptr;
+    int64_t samples = 0;
+    std::map<std::string, int64_t> libraries{};
+  };
+  std::map<std::pair<std::string, int64_t>, Sum> lines;
+  int64_t total = 0;
+  for (const SeenStack& stack : seen.stacks) {
+    const int64_t samples = late ? stack.recent : stack.samples;
+    if (!test(stack) || samples == 0) continue;
+    total += samples;
+    const SeenFrame* frame = stack.user_frame();
+    if (!frame) continue;
+    Sum& sum = lines[{frame->file, frame->line}];
+    sum.frame = frame;
+    sum.samples += samples;
+    if (frame != &stack.frames[0]) {  // the library's own function that was called
+      const SeenFrame& called = *(frame - 1);
+      sum.libraries[called.function] += samples;
+    }
+  }
+  const Sum* best = nullptr;
+  for (const auto& [line, sum] : lines)
+    if (!best || sum.samples > best->samples) best = &sum;
+  if (!best) return {};
+  HotLine out{.frame = best->frame, .share = double(best->samples) / double(total)};
+  int64_t most = 0;
+  for (const auto& [name, samples] : best->libraries)
+    if (samples > most) most = samples, out.library = name;
+  return out;
+}
+
+double OutsideEvidence::interpreted_share(const Test& test) const {
+  // Per function: a call that lasts shows as one instruction seen again and again.
+  struct Sum {
+    int64_t samples = 0, top = 0, places = 0;
+  };
+  std::map<std::string, Sum> functions;
+  int64_t total = 0;
+  for (const SeenStack& stack : seen.stacks) {
+    if (!test(stack)) continue;
+    total += stack.samples;
+    if (stack.frames.empty() || !stack.frames[0].users || !running_on_core(stack)) continue;
+    Sum& sum = functions[stack.frames[0].file + stack.frames[0].function];
+    sum.samples += stack.samples;
+    sum.top = std::max(sum.top, stack.top_place);
+    sum.places += stack.places;
+  }
+  int64_t interpreted = 0;
+  for (const auto& [name, sum] : functions) {
+    constexpr int64_t kManyPlaces = 8;
+    if (sum.places >= kManyPlaces && 2 * sum.top < sum.samples) interpreted += sum.samples;
+  }
+  return total > 0 ? double(interpreted) / double(total) : 0;
+}
+
+bool OutsideEvidence::trains_in(const SeenFrame& frame) const {
+  for (const SeenStack& stack : seen.stacks) {
+    if (stack.activity != "step" && stack.activity != "trace" && stack.activity != "fit") continue;
+    for (const SeenFrame& each : stack.frames)
+      if (each.file == frame.file && each.function == frame.function) return true;
+  }
+  return false;
+}
+
+bool OutsideEvidence::uses_python_data() const {
+  return std::any_of(seen.stacks.begin(), seen.stacks.end(), producing);
+}
+
+}  // namespace headway

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headway/core/text.h"
+#include "headway/doctor/finding.h"
+#include "headway/trace/trace.h"
+
+namespace headway {
+
+// A place in the user's own code, and how much of something is spent there.
+struct HotLine {
+  const SeenFrame* frame = nullptr;  // innermost of the user's own; none: nullptr
+  std::string library{};             // where it calls to: "Image.resize"; empty: stays in it
+  double share = 0;                  // of what was asked about
+};
+
+// What the outside eye saw, made ready for the rules. Refers to the trace.
+class OutsideEvidence {
+ public:
+  explicit OutsideEvidence(const Trace& trace);
+
+  const Trace& trace;
+  const Outside& seen;
+
+  using Test = std::function<bool(const SeenStack&)>;
+  // Samples that pass; of late only those of about the last 15 s.
+  int64_t count(const Test& test, bool late = false) const;
+  // Of the main thread's samples since training began.
+  double training_share(const Test& test) const;
+  // Of the main thread's samples of late.
+  double late_share(const Test& test) const;
+  int64_t training_samples() const { return training_samples_; }
+  int64_t late_samples() const { return late_samples_; }
+
+  // The user's line that most samples stand on, of those that pass.
+  HotLine hottest(const Test& test, bool late = false) const;
+  // How much of them runs in Python itself: many instructions, none of them a call that lasts.
+  double interpreted_share(const Test& test) const;
+
+  // Does a training step pass through this function?
+  bool trains_in(const SeenFrame& frame) const;
+
+  bool running() const { return seen.exit.empty(); }
+  bool training() const { return seen.training_since_s >= 0; }
+  double training_s() const { return training() ? seen.at_s - seen.training_since_s : 0; }
+  bool stepped() const { return seen.progress.steps > 0; }
+  double cpus() const;            // what it may use
+  bool uses_python_data() const;  // user code makes the samples
+  int64_t workers() const { return workers_; }
+  const SeenProcess* main() const;
+
+ private:
+  int64_t training_samples_ = 0, late_samples_ = 0, workers_ = 0;
+};
+
+// Tests the rules share.
+bool on_main(const SeenStack& stack);    // the main thread of the main process
+bool producing(const SeenStack& stack);  // user code that makes samples, in any process and thread
+bool running_on_core(const SeenStack& stack);
+
+// "train.py:12   image = Image.open(path)"
+std::string place_text(const SeenFrame& frame);
+bool text_has(const std::string& text, std::initializer_list<const char*> words);
+
+}  // namespace headway

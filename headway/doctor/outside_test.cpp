@@ -1,0 +1,152 @@
+#include <gtest/gtest.h>
+
+#include "headway/doctor/diagnose.h"
+
+namespace headway {
+namespace {
+
+SeenFrame users(int64_t line, const char* function, const char* text) {
+  return {"train.py", function, line, true, text};
+}
+SeenFrame library(const char* file, const char* function) { return {file, function, 1, false, ""}; }
+
+// A run of 20 s whose training thread and others were seen like this.
+Trace watched(std::vector<SeenStack> stacks) {
+  Trace trace;
+  trace.run.cpus = 4;
+  trace.run.machine_cores = 4;
+  Outside& seen = trace.outside;
+  seen.seen = true;
+  seen.at_s = 20;
+  seen.framework = "torch";
+  seen.training_since_s = 2;
+  seen.progress = {
+      .source = "output", .steps = 100, .first_step_s = 2, .last_step_s = 20, .step_s = 0.2};
+  seen.stacks = std::move(stacks);
+  seen.processes = {
+      {.pid = 1, .role = "main", .name = "python", .state = "R", .cores = 1, .python = "3.11"}};
+  seen.cores = 1;
+  return trace;
+}
+
+SeenStack stack(const char* activity, const char* wait, std::vector<SeenFrame> frames,
+                int64_t samples) {
+  return {.process = "main",
+          .thread = "main",
+          .activity = activity,
+          .wait = wait,
+          .training = true,
+          .frames = std::move(frames),
+          .samples = samples,
+          .recent = samples};
+}
+
+std::string first_cause(const Trace& trace) {
+  const auto findings = diagnose(trace);
+  return findings.empty() ? "none" : findings[0].cause;
+}
+
+SeenStack training(int64_t samples) {
+  return stack(
+      "step", "",
+      {library("torch/nn/modules/module.py", "Module._call_impl"), users(9, "main", "y = net(x)")},
+      samples);
+}
+
+SeenStack loading_inline(int64_t samples) {
+  return stack(
+      "produce", "",
+      {library("PIL/Image.py", "Image.resize"),
+       users(5, "Cats.__getitem__", "im = Image.open(p).resize(s)"),
+       library("torch/utils/data/_utils/fetch.py", "fetch"),
+       library("torch/utils/data/dataloader.py", "__next__"), users(8, "main", "for x in loader:")},
+      samples);
+}
+
+TEST(OutsideRules, ALoaderWithoutWorkersIsNamedWithTheUsersLine) {
+  const auto findings = diagnose(watched({loading_inline(300), training(60)}));
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, "dataloader-workers");
+  EXPECT_EQ(findings[0].where, "train.py:5   im = Image.open(p).resize(s)");
+}
+
+TEST(OutsideRules, ALittleLoadingIsHealthy) {
+  const Trace trace = watched({loading_inline(30), training(330)});
+  EXPECT_EQ(first_cause(trace), "none");
+  EXPECT_EQ(verdict(trace, {}).state, "healthy");
+}
+
+TEST(OutsideRules, ThreeSecondsAreTooFewToJudge) {
+  EXPECT_EQ(first_cause(watched({loading_inline(40), training(5)})), "none");
+}
+
+TEST(OutsideRules, WorkersThatAllWaitForOneLockAreDeadlocked) {
+  Trace trace = watched({stack(
+      "fetch", "poll",
+      {library("multiprocessing/connection.py", "wait"),
+       library("torch/utils/data/dataloader.py", "__next__"), users(8, "main", "for x in loader:")},
+      300)});
+  trace.outside.main_still_s = trace.outside.quiet_s = 12;
+  trace.outside.cores = 0;
+  trace.outside.processes[0].cores = 0;
+  SeenProcess worker{
+      .pid = 2, .role = "worker", .name = "python", .state = "S", .still_s = 12, .wait = "lock"};
+  worker.stack = {users(4, "Cats.__getitem__", "with lock:")};
+  trace.outside.processes.push_back(worker);
+  const auto findings = diagnose(trace);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, "worker-deadlock");
+  EXPECT_EQ(findings[0].where, "train.py:4   with lock:");
+  EXPECT_EQ(verdict(trace, findings).state, "stuck");
+}
+
+TEST(OutsideRules, WorkersThatWaitForWorkAreNot) {
+  Trace trace = watched({training(300)});
+  SeenProcess worker{
+      .pid = 2, .role = "worker", .name = "python", .state = "S", .still_s = 12, .wait = "lock"};
+  worker.stack = {library("multiprocessing/queues.py", "Queue.get"),
+                  users(4, "work", "job = jobs.get()")};
+  trace.outside.processes.push_back(worker);
+  EXPECT_EQ(first_cause(trace), "none");
+}
+
+TEST(OutsideRules, AGeneratorWhoseFilesAreMissingNeverYields) {
+  Trace trace = watched({stack("produce", "",
+                               {users(11, "batches", "image = Image.open(path)"),
+                                library("generator_data_adapter.py", "get_tf_dataset"),
+                                users(30, "<module>", "model.fit(batches())")},
+                               300)});
+  trace.outside.progress = {};
+  trace.outside.missing_files = {"data/image_0.png"};
+  trace.outside.quiet_s = 15;
+  const auto findings = diagnose(trace);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, "source-never-yields");
+  EXPECT_EQ(verdict(trace, findings).state, "stuck");
+}
+
+TEST(OutsideVerdict, ACrashSaysWhatAndWhere) {
+  Trace trace = watched({training(100)});
+  trace.outside.exit = "exit status 1";
+  trace.outside.exit_status = 1;
+  trace.outside.output.exception = "ValueError: shapes differ";
+  trace.outside.output.raised_at = users(7, "main", "loss(x, y)");
+  const Verdict said = verdict(trace, diagnose(trace));
+  EXPECT_EQ(said.state, "crashed");
+  EXPECT_EQ(said.sentence,
+            "crashed: exit status 1; ValueError: shapes differ at train.py:7   loss(x, y)");
+}
+
+TEST(OutsideVerdict, AHealthyRunSaysWhenItEnds) {
+  Trace trace = watched({training(300)});
+  trace.outside.progress.epoch = trace.outside.progress.epochs = 1;
+  trace.outside.progress.steps_per_epoch = 200;
+  trace.outside.progress.step = 100;
+  const Verdict said = verdict(trace, {});
+  EXPECT_EQ(said.state, "healthy");
+  ASSERT_TRUE(said.eta_s);
+  EXPECT_DOUBLE_EQ(*said.eta_s, 20);
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,142 @@
+#include "headway/doctor/outside_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/outside.h"
+#include "headway/doctor/rules/rules.h"
+
+namespace headway {
+namespace {
+
+constexpr double kNothingNewS = 10;
+constexpr double kIdleCores = 0.05;
+constexpr double kMoves = 3;  // a stack that changed within these seconds
+
+bool grave(const std::vector<Finding>& findings) {
+  return !findings.empty() && findings[0].severity >= Severity::kWarning;
+}
+
+std::optional<double> seconds_left(const SeenProgress& p) {
+  if (p.step_s <= 0 || p.steps_per_epoch <= 0 || p.steps < 3) return std::nullopt;
+  const int64_t epochs = std::max<int64_t>({1, p.epochs, p.epoch});
+  const int64_t now = std::max<int64_t>(1, p.epoch);
+  const int64_t left = (epochs - now) * p.steps_per_epoch + p.steps_per_epoch - p.step;
+  return left < 0 ? std::nullopt : std::optional(double(left) * p.step_s);
+}
+
+std::string where_now(const OutsideEvidence& e) {
+  const SeenProcess* main = e.main();
+  if (!main) return "";
+  for (const SeenFrame& frame : main->stack)
+    if (frame.users) return place_text(frame);
+  return "";
+}
+
+std::string pace(const OutsideEvidence& e) {
+  const SeenProgress& p = e.seen.progress;
+  std::string text;
+  if (p.steps >= 3 && p.step_s > 0) text = fmt::format("{} per step", duration_text(p.step_s));
+  if (p.epoch > 0 && p.epochs > 0)
+    text += fmt::format("{}epoch {} of {}", text.empty() ? "" : ", ", p.epoch, p.epochs);
+  if (const auto left = seconds_left(p))
+    text += fmt::format(", ends in about {}", duration_text(*left));
+  return text;
+}
+
+// Nothing moves and nothing works.
+bool stands_still(const OutsideEvidence& e) {
+  const SeenProcess* main = e.main();
+  if (main && main->wait == "poll" && !e.training() && !e.stepped()) return false;  // asked nothing
+  return e.running() && e.seen.main_still_s >= kNothingNewS && e.seen.quiet_s >= kNothingNewS &&
+         e.seen.cores < kIdleCores;
+}
+
+std::string what_it_does(const OutsideEvidence& e) {
+  const std::string place = where_now(e);
+  const std::string at = place.empty() ? "" : " at " + place;
+  if (e.training())
+    return fmt::format("in training for {}, no step seen yet{}", duration_text(e.training_s()), at);
+  const auto importing = [](const SeenStack& s) { return on_main(s) && s.activity == "import"; };
+  if (e.late_share(importing) > 0.5) return "loading modules";
+  if (!e.seen.blind.empty()) return fmt::format("no training call seen; {}", e.seen.blind);
+  return fmt::format("no training call seen yet{}", at);
+}
+
+Verdict crashed(const OutsideEvidence& e) {
+  Verdict out{.state = "crashed"};
+  const SeenOutput& output = e.seen.output;
+  out.sentence = "crashed: " + e.seen.exit;
+  if (!output.exception.empty()) out.sentence += "; " + output.exception;
+  if (output.raised_at.line > 0) out.sentence += " at " + place_text(output.raised_at);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose_outside(const Trace& trace) {
+  const OutsideEvidence evidence(trace);
+  std::vector<Finding> findings;
+  const auto add = [&](std::optional<Finding> found) {
+    if (!found) return;
+    for (const Finding& known : findings)
+      if (known.cause == found->cause) return;
+    findings.push_back(std::move(*found));
+  };
+  for (const auto& family : {outside_process_rules(), outside_input_rules(), outside_loop_rules()})
+    for (const OutsideRule rule : family) add(rule(evidence));
+  const Evidence inside(trace);  // what the kernel tells is the same from both sides
+  for (const Rule rule : memory_rules()) {
+    auto found = rule(inside);
+    // A cache or a shuffle buffer grows as well, in the first epoch.
+    if (found && found->cause == "host-memory-leak" && trace.outside.progress.epoch < 2) continue;
+    add(std::move(found));
+  }
+  // The general one says nothing more once a particular one is known.
+  const auto particular = [](const Finding& f) {
+    return f.severity >= Severity::kWarning && f.cause != "input-bound" &&
+           f.cause != "decode-saturated";
+  };
+  if (std::any_of(findings.begin(), findings.end(), particular))
+    std::erase_if(findings, [](const Finding& f) { return f.cause == "input-bound"; });
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  return findings;
+}
+
+Verdict outside_verdict(const Trace& trace, const std::vector<Finding>& findings) {
+  const OutsideEvidence e(trace);
+  if (!e.running() && e.seen.exit_status != 0) return crashed(e);
+  Verdict out;
+  out.eta_s = e.running() ? seconds_left(e.seen.progress) : std::nullopt;
+  const std::string speed = pace(e);
+  std::string what = !speed.empty() ? speed : what_it_does(e);
+  if (!e.running()) {
+    out.state = "finished";
+    what = grave(findings) ? findings[0].summary : speed.empty() ? "without trouble seen" : speed;
+  } else if (grave(findings)) {
+    const bool stuck =
+        findings[0].severity == Severity::kCritical && e.seen.quiet_s >= kNothingNewS / 2;
+    out.state = stuck ? "stuck" : e.training() || e.stepped() ? "slow" : "not-started";
+    what = findings[0].summary + (speed.empty() || stuck ? "" : "; " + speed);
+  } else if (stands_still(e)) {
+    out.state = "stuck";
+    what = fmt::format("nothing moves{}", where_now(e).empty() ? "" : ", at " + where_now(e));
+  } else if (!e.training() || !(e.stepped() || e.seen.progress.steps > 0)) {
+    // A loop of the user's own may train without any of the frameworks' words.
+    out.state = e.training() && e.seen.main_still_s < kMoves && e.training_s() > 3 ? "healthy"
+                                                                                   : "not-started";
+    if (!findings.empty()) what = findings[0].summary;
+  } else {
+    out.state = "healthy";
+    if (!findings.empty()) what += "; " + findings[0].summary;
+  }
+  std::string word = out.state;
+  if (word == "stuck")
+    word += fmt::format(" ({})", duration_text(std::max(e.seen.quiet_s, e.seen.main_still_s)));
+  out.sentence = word + ": " + what;
+  return out;
+}
+
+}  // namespace headway

@@ -1,0 +1,345 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "headway/doctor/rules/outside.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t kEnough = 60;
+constexpr double kMuch = 0.3, kMost = 0.5;
+constexpr double kAllTheTime = 0.8;
+constexpr double kLongS = 9;
+constexpr double kLateReachesS = 17;
+constexpr double kTracing = 0.15;  // of the training thread's time, once steps are being made
+constexpr int64_t kWarmUpSteps = 10;
+constexpr int64_t kEndless = 400;  // steps of a first epoch without a known end
+constexpr double kEndlessS = 12;
+
+using E = OutsideEvidence;
+
+bool does(const SeenStack& s, const char* activity) { return on_main(s) && s.activity == activity; }
+
+std::optional<Finding> nan_loss(const E& e) {
+  const SeenProgress& p = e.seen.progress;
+  if (p.bad_losses < 2) return std::nullopt;
+  return Finding{
+      .cause = "nan-loss",
+      .severity = Severity::kCritical,
+      .confidence = 0.95,
+      .summary = "the loss is not a number any more",
+      .evidence = {fmt::format("{} lines of the output say so; {} had a finite one", p.bad_losses,
+                               p.losses)},
+      .where = fmt::format("epoch {}, step {}", p.epoch, p.step),
+      .fix =
+          "a smaller learning rate, clipped gradients, inputs that are finite and scaled; "
+          "TerminateOnNaN stops the waste"};
+}
+
+std::optional<Finding> retracing(const E& e) {
+  const double tracing = e.training_share([](const SeenStack& s) { return does(s, "trace"); });
+  const bool said = e.seen.output.retracings > 0;
+  // What is "of late" must not reach back to the first step, which always builds a graph.
+  const bool keeps_on =
+      e.seen.progress.steps >= kWarmUpSteps && e.training_samples() >= kEnough &&
+      e.seen.at_s - e.seen.progress.first_step_s >= kLateReachesS &&
+      e.late_share([](const SeenStack& s) { return does(s, "trace"); }) >= kTracing;
+  if (!said && !keeps_on) return std::nullopt;
+  Finding f{.cause = "retracing",
+            .severity = said && tracing < kTracing ? Severity::kWarning : Severity::kHigh,
+            .confidence = said ? 0.95 : 0.8,
+            .summary = "a graph is built again and again instead of once",
+            .evidence = {fmt::format("{:.0f}% of the training thread's time builds graphs",
+                                     100 * tracing)},
+            .fix =
+                "give tf.function tensors, not Python numbers, of one shape (input_signature, "
+                "reduce_retracing=True, drop_remainder=True), and make it once, outside the loop"};
+  if (said) f.evidence.push_back("TensorFlow warns of it itself");
+  const HotLine hot = e.hottest([](const SeenStack& s) { return does(s, "trace"); });
+  if (hot.frame) f.where = place_text(*hot.frame);
+  return f;
+}
+
+std::optional<Finding> first_step_compiling(const E& e) {
+  const double late = e.late_share([](const SeenStack& s) { return does(s, "trace"); });
+  if (!e.running() || e.seen.progress.steps >= kWarmUpSteps || late < kAllTheTime)
+    return std::nullopt;
+  if (e.training_s() < kLongS) return std::nullopt;
+  Finding f{.cause = "first-step-compiling",
+            .severity = Severity::kInfo,
+            .confidence = 0.85,
+            .summary = fmt::format("not stuck: the model is being traced and compiled, since {}",
+                                   duration_text(e.training_s())),
+            .evidence = {fmt::format("{:.2f} cores work", e.seen.cores)},
+            .fix =
+                "nothing to repair; shorter graphs (no Python loops over layers or steps) compile "
+                "faster"};
+  const HotLine hot = e.hottest([](const SeenStack& s) { return does(s, "trace"); }, true);
+  if (hot.frame) f.where = place_text(*hot.frame);
+  return f;
+}
+
+std::optional<Finding> hidden_validation(const E& e) {
+  const auto validates = [](const SeenStack& s) { return does(s, "validate"); };
+  const double share = e.training_share(validates), late = e.late_share(validates);
+  const HotLine hot = e.hottest(validates);
+  Finding f{.cause = "hidden-validation", .confidence = 0.9};
+  f.fix = "validation_steps, validation_freq, or a smaller validation set";
+  if (hot.frame) f.where = place_text(*hot.frame);
+  if (share >= kMost && e.training_samples() >= 3 * kEnough) {
+    f.severity = Severity::kWarning;
+    f.summary = fmt::format("validation takes {:.0f}% of the time", 100 * share);
+  } else if (e.running() && late >= kAllTheTime) {
+    f.severity = Severity::kInfo;
+    f.summary = "not stuck: it validates";
+  } else {
+    return std::nullopt;
+  }
+  f.evidence = {
+      fmt::format("{:.0f}% of the training thread's time of late, {:.0f}% since training began",
+                  100 * late, 100 * share)};
+  return f;
+}
+
+std::optional<Finding> slow_callback(const E& e) {
+  if (e.training_samples() < kEnough) return std::nullopt;
+  const auto calls = [](const SeenStack& s) {
+    return does(s, "callback") || does(s, "checkpoint");
+  };
+  const double share = e.training_share(calls);
+  const double late = e.late_share(calls);
+  const bool held = e.running() && late >= kAllTheTime && e.seen.main_still_s >= kLongS;
+  if (share < kMuch && !held) return std::nullopt;
+  const double saving = e.training_share([](const SeenStack& s) { return does(s, "checkpoint"); });
+  const HotLine hot = e.hottest(calls);
+  Finding f{
+      .cause = "slow-callback",
+      .severity = held             ? Severity::kCritical
+                  : share >= kMost ? Severity::kHigh
+                                   : Severity::kWarning,
+      .confidence = 0.9,
+      .summary = fmt::format("{} take {:.0f}% of the time",
+                             2 * saving > share ? "checkpoints" : "callbacks",
+                             100 * std::max(share, held ? late : 0)),
+      .evidence = {fmt::format("{:.0f}% of the training thread's time", 100 * share)},
+      .fix =
+          2 * saving > share
+              ? "save less often (save_freq), the weights only, or to a faster disk"
+              : "call it less often (every k steps, at the end of an epoch), or move its work to a "
+                "thread of its own"};
+  if (hot.frame) f.where = place_text(*hot.frame);
+  if (!hot.library.empty()) f.evidence.push_back("it calls " + hot.library);
+  return f;
+}
+
+// A generator without end, and nobody said how many steps make an epoch.
+std::optional<Finding> epoch_never_ends(const E& e) {
+  const SeenProgress& p = e.seen.progress;
+  if (!e.running() || p.source != "output" || p.steps_per_epoch > 0 || p.epoch > 1)
+    return std::nullopt;
+  if (p.step < kEndless || e.training_s() < kEndlessS || e.seen.framework != "tensorflow")
+    return std::nullopt;
+  bool endless = false;
+  const HotLine hot = e.hottest(producing);
+  for (const SeenStack& s : e.seen.stacks) {
+    if (!producing(s)) continue;
+    for (const SeenFrame& frame : s.frames)
+      endless |= std::find(e.seen.endless.begin(), e.seen.endless.end(), frame.function) !=
+                 e.seen.endless.end();
+  }
+  Finding f{
+      .cause = "epoch-never-ends",
+      .severity = endless ? Severity::kHigh : Severity::kInfo,
+      .confidence = endless ? 0.9 : 0.5,
+      .summary = fmt::format("epoch 1 has {} steps and no end is known", with_commas(p.step)),
+      .evidence = {endless ? "the generator is a `while True`, and steps_per_epoch was not given"
+                           : "the length of the data is not known"},
+      .fix = "fit(..., steps_per_epoch=samples // batch_size), or let the generator end"};
+  if (hot.frame) f.where = place_text(*hot.frame);
+  return f;
+}
+
+std::optional<Finding> output_buffered(const E& e) {
+  const bool silent = e.seen.output.watched && e.seen.at_s - e.seen.output.last_s >= kLongS;
+  if (!e.running() || !silent || !e.training() || e.training_s() < kLongS) return std::nullopt;
+  if (e.seen.progress.source != "variables" || e.seen.progress.steps < 3 || e.seen.main_still_s > 3)
+    return std::nullopt;
+  return Finding{.cause = "output-buffered",
+                 .severity = Severity::kInfo,
+                 .confidence = 0.8,
+                 .summary = "not stuck: steps are made, the output is only kept back",
+                 .evidence = {fmt::format(
+                     "{} steps counted in its variables; nothing written for {}",
+                     e.seen.progress.steps, duration_text(e.seen.at_s - e.seen.output.last_s))},
+                 .fix = "python -u, or print(..., flush=True)"};
+}
+
+std::optional<Finding> waits_for_others(const E& e) {
+  const double meeting = e.late_share([](const SeenStack& s) { return does(s, "rendezvous"); });
+  const double together = e.late_share([](const SeenStack& s) { return does(s, "collective"); });
+  if (!e.running() || std::max(meeting, together) < kAllTheTime || e.seen.main_still_s < kLongS)
+    return std::nullopt;
+  const bool meets = meeting >= together;
+  const HotLine hot = e.hottest(on_main, true);
+  Finding f{
+      .cause = meets ? "rendezvous-waits" : "mismatched-collective",
+      .severity = Severity::kCritical,
+      .confidence = meets ? 0.9 : 0.6,
+      .summary = meets ? "waits for other ranks that have not come"
+                       : "waits in a collective that other ranks have not entered",
+      .evidence = {fmt::format("the same stack for {}", duration_text(e.seen.main_still_s))},
+      .fix = meets
+                 ? "start all WORLD_SIZE ranks with the same MASTER_ADDR and MASTER_PORT; look at "
+                   "firewalls between them"
+                 : "every rank must make the same calls in the same order: look at the others' "
+                   "stacks"};
+  if (hot.frame) f.where = place_text(*hot.frame);
+  return f;
+}
+
+std::string fit_line_of(const E& e) {
+  const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
+  return hot.frame ? place_text(*hot.frame) : "";
+}
+
+std::optional<Finding> wrong_steps_per_epoch(const E& e) {
+  for (const std::string& said : e.seen.output.remarks) {
+    if (!text_has(said, {"ran out of data"})) continue;
+    return Finding{
+        .cause = "wrong-steps-per-epoch",
+        .severity = Severity::kWarning,
+        .confidence = 0.95,
+        .summary = "an epoch wants more batches than the data have",
+        .evidence = {said},
+        .where = fit_line_of(e),
+        .fix = "steps_per_epoch = samples // batch_size, or dataset.repeat(), or leave it out"};
+  }
+  return std::nullopt;
+}
+
+// So few samples a step that most of it is what every step costs.
+std::optional<Finding> batch_too_small(const E& e) {
+  constexpr int64_t kSmall = 4;
+  constexpr double kQuick = 10e-3;  // of CPU
+  const SeenProgress& p = e.seen.progress;
+  int64_t batch = 0;
+  for (const SeenValue& value : e.seen.values)
+    if (value.name == "batch_size" && !value.users) batch = std::atoll(value.value.c_str());
+  if (batch < 1 || batch > kSmall || p.steps < 200 || p.step_s <= 0 ||
+      p.step_s * e.seen.cores > kQuick)
+    return std::nullopt;
+  return Finding{.cause = "batch-too-small",
+                 .severity = Severity::kWarning,
+                 .confidence = 0.85,
+                 .summary = fmt::format(
+                     "with {} sample{} per step most of the time goes to what every step costs",
+                     batch, batch == 1 ? "" : "s"),
+                 .evidence = {fmt::format("{} per step, {} steps per epoch",
+                                          duration_text(p.step_s), with_commas(p.steps_per_epoch))},
+                 .where = fit_line_of(e),
+                 .fix = "batch_size=32 or more, with the learning rate raised to match"};
+}
+
+struct Pace {
+  double at_s, step_s;
+};
+
+// The time per step in so many stretches of the watch.
+std::vector<Pace> paces(const E& e, size_t count) {
+  std::vector<Pace> out;
+  std::vector<const TraceSample*> moved;
+  for (const TraceSample& sample : e.trace.samples)
+    if (moved.empty() || sample.steps > moved.back()->steps) moved.push_back(&sample);
+  if (moved.size() < 2 * count) return out;
+  for (size_t i = 0; i < count; ++i) {
+    const TraceSample& from = *moved[1 + i * (moved.size() - 2) / count];
+    const TraceSample& to = *moved[1 + (i + 1) * (moved.size() - 2) / count];
+    if (to.steps <= from.steps) return {};
+    out.push_back({to.at_s, (to.at_s - from.at_s) / double(to.steps - from.steps)});
+  }
+  return out;
+}
+
+std::optional<Finding> step_time_grows(const E& e) {
+  constexpr double kGrown = 2;  // a neighbour may slow a run down, but not more and more
+  const std::vector<Pace> pace = paces(e, 6);
+  if (pace.empty() || e.training_s() < kEndlessS) return std::nullopt;
+  int64_t rises = 0;
+  for (size_t i = 1; i < pace.size(); ++i) rises += pace[i].step_s > pace[i - 1].step_s;
+  if (rises < 5 || pace.back().step_s < kGrown * pace.front().step_s) return std::nullopt;
+  const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
+  Finding f{
+      .cause = "step-time-grows",
+      .severity = Severity::kHigh,
+      .confidence = 0.8,
+      .summary = fmt::format("steps become slower and slower: {} at first, {} now",
+                             duration_text(pace.front().step_s), duration_text(pace.back().step_s)),
+      .evidence = {"each stretch of the watch was slower than the one before"},
+      .fix =
+          "look for what is added in every step: losses kept with their graphs (use .item() or "
+          ".detach()), lists that are searched, operators made inside the loop"};
+  if (hot.frame) f.where = place_text(*hot.frame);
+  return f;
+}
+
+// The same loss to the last digit, from the first step on.
+std::optional<Finding> loss_frozen(const E& e) {
+  constexpr int64_t kSteps = 200;
+  double first = 0;
+  int64_t from = -1;
+  for (const TraceSample& sample : e.trace.samples) {
+    if (sample.losses < 2) continue;
+    if (from < 0) first = sample.loss_sum, from = sample.steps;
+    if (sample.loss_sum != first) return std::nullopt;
+  }
+  if (from < 0 || e.seen.progress.steps - from < kSteps || first < 1e-3) return std::nullopt;
+  return Finding{
+      .cause = "loss-frozen",
+      .severity = Severity::kWarning,
+      .confidence = 0.85,
+      .summary = fmt::format("the loss is {:.6g} to the last digit, step after step", first),
+      .evidence = {fmt::format("{} steps, {} losses read", e.seen.progress.steps,
+                               e.seen.progress.losses)},
+      .where = fit_line_of(e),
+      .fix =
+          "look at the last layer and the loss (softmax over one unit, wrong targets), at what is "
+          "trainable, and at the learning rate"};
+}
+
+std::optional<Finding> loss_went_up(const E& e) {
+  constexpr double kTimes = 3;
+  constexpr int64_t kSteps = 200;
+  std::vector<double> losses;
+  for (const TraceSample& sample : e.trace.samples)
+    if (sample.losses >= 2) losses.push_back(sample.loss_sum);
+  if (losses.size() < 8 || e.seen.progress.steps < kSteps || e.seen.progress.bad_losses > 0)
+    return std::nullopt;
+  const double first = e.seen.progress.first_loss;
+  double late = 1e300;
+  for (size_t i = losses.size() / 2; i < losses.size(); ++i) late = std::min(late, losses[i]);
+  if (first <= 0 || late < kTimes * first) return std::nullopt;
+  return Finding{
+      .cause = "learning-rate",
+      .severity = Severity::kWarning,
+      .confidence = 0.75,
+      .summary = fmt::format("the loss went up and stays there: {:.4g} at first, {:.4g} now", first,
+                             losses.back()),
+      .evidence = {fmt::format("never below {:.4g} in the second half of the watch", late)},
+      .where = fit_line_of(e),
+      .fix = "a learning rate ten times smaller"};
+}
+
+constexpr OutsideRule kRules[] = {nan_loss,         retracing,        first_step_compiling,
+                                  waits_for_others, slow_callback,    hidden_validation,
+                                  step_time_grows,  epoch_never_ends, wrong_steps_per_epoch,
+                                  batch_too_small,  loss_frozen,      loss_went_up,
+                                  output_buffered};
+
+}  // namespace
+
+std::span<const OutsideRule> outside_loop_rules() { return kRules; }
+
+}  // namespace headway

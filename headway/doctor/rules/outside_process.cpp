@@ -1,0 +1,264 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/outside.h"
+
+namespace headway {
+namespace {
+
+constexpr double kStillS = 7;
+constexpr double kThrottled = 0.10, kMuchThrottled = 0.25;
+constexpr double kCrowded = 0.4;      // of ready time, without a core
+constexpr double kManyPerCore = 2.0;  // threads that really run
+constexpr double kGpuAfterS = 15;
+
+using E = OutsideEvidence;
+
+const std::string* remark(const E& e, std::initializer_list<const char*> words) {
+  for (const std::string& said : e.seen.output.remarks)
+    if (text_has(said, words)) return &said;
+  return nullptr;
+}
+
+bool raised(const E& e, std::initializer_list<const char*> words) {
+  return text_has(e.seen.output.exception, words);
+}
+
+std::string raised_where(const E& e) {
+  return e.seen.output.raised_at.line > 0 ? place_text(e.seen.output.raised_at) : "";
+}
+
+std::string said_or_raised(const E& e, const std::string* said) {
+  return said ? *said : e.seen.output.exception;
+}
+
+std::optional<Finding> shared_memory(const E& e) {
+  const std::string* said = remark(e, {"insufficient shared memory", "Bus error", "bus error"});
+  const bool full = e.seen.shm_free_bytes >= 0 && e.seen.shm_bytes > 0 &&
+                    e.seen.shm_free_bytes < e.seen.shm_bytes / 50;
+  if (!said && !(full && e.workers() > 0)) return std::nullopt;
+  return Finding{
+      .cause = "shared-memory-too-small",
+      .severity = Severity::kCritical,
+      .confidence = said ? 0.9 : 0.75,
+      .summary = "workers hand batches over through /dev/shm, and it is full",
+      .evidence = {said ? *said : "no error: writers wait or die by SIGBUS",
+                   fmt::format("/dev/shm: {} free of {}", size_text(double(e.seen.shm_free_bytes)),
+                               size_text(double(e.seen.shm_bytes)))},
+      .where = "/dev/shm",
+      .fix =
+          "docker run --shm-size=8g (or --ipc=host); fewer workers or a smaller prefetch_factor"};
+}
+
+// A worker is gone that should not be, and somebody may be waiting for it.
+std::optional<Finding> worker_died(const E& e) {
+  const std::string* said = remark(e, {"is killed by signal", "exited unexpectedly"});
+  const SeenProcess* dead = nullptr;
+  int64_t silent = 0;
+  for (const SeenProcess& p : e.seen.processes) {
+    if (p.role != "worker") continue;
+    if (!p.ending.empty()) dead = &p;
+    silent += p.ending.empty() && p.state.empty() && p.at_s > 0;
+  }
+  const SeenProcess* main = e.main();
+  const bool waits = main && e.running() && e.seen.main_still_s >= kStillS && main->cores < 0.05 &&
+                     e.seen.cores < 0.1;
+  const bool in_pool =
+      main && std::any_of(main->stack.begin(), main->stack.end(), [](const SeenFrame& f) {
+        return text_has(f.file,
+                        {"multiprocessing/pool.py", "multiprocessing/queues.py", "dataloader.py",
+                         "multiprocessing/connection.py", "concurrent/futures", "popen_fork.py"});
+      });
+  if (!said && !raised(e, {"BrokenProcessPool"}) && !(dead && waits) &&
+      !(silent > 0 && waits && in_pool))
+    return std::nullopt;
+  Finding f{.cause = "worker-died",
+            .severity = Severity::kCritical,
+            .confidence = said || dead ? 0.9 : 0.7,
+            .summary = "a worker process died, and the training waits for what it will never send",
+            .fix =
+                "look at why: memory (dmesg, the container's limit), a crash in a native library; "
+                "DataLoader(timeout=60) makes it an error instead of a hang"};
+  if (said) f.evidence.push_back(*said);
+  if (dead)
+    f.evidence.push_back(fmt::format("worker {}: {}, it held {}", dead->pid, dead->ending,
+                                     size_text(double(dead->rss_bytes))));
+  if (!dead && silent > 0) f.evidence.push_back(fmt::format("{} workers are gone", silent));
+  if (waits)
+    f.evidence.push_back(
+        fmt::format("nothing has moved for {}", duration_text(e.seen.main_still_s)));
+  if (main) {
+    for (const SeenFrame& frame : main->stack) {
+      if (!frame.users) continue;
+      f.where = place_text(frame);
+      break;
+    }
+  }
+  if (f.where.empty()) f.where = raised_where(e);
+  return f;
+}
+
+std::optional<Finding> not_picklable(const E& e) {
+  const std::string* said = remark(e, {"Can't pickle", "cannot pickle"});
+  if (!said && !raised(e, {"PicklingError", "cannot pickle", "Can't pickle"})) return std::nullopt;
+  return Finding{.cause = "loader-not-picklable",
+                 .severity = Severity::kCritical,
+                 .confidence = 0.95,
+                 .summary = "what the workers need cannot be sent to them",
+                 .evidence = {said_or_raised(e, said)},
+                 .where = raised_where(e),
+                 .fix =
+                     "open files, locks and generators inside the worker (in __getitem__ or "
+                     "worker_init_fn); functions at the top of a module instead of lambdas"};
+}
+
+std::optional<Finding> out_of_memory(const E& e) {
+  const std::string* said = remark(e, {"out of memory", "OOM when allocating", "MemoryError",
+                                       "exceeds 10% of free system memory"});
+  const bool error =
+      raised(e, {"MemoryError", "out of memory", "OOM when allocating", "ResourceExhausted",
+                 "DefaultCPUAllocator", "can't allocate memory"});
+  const bool killed = e.seen.exit_status == 137;
+  if (!error && !(killed && said)) return std::nullopt;
+  const bool gpu = text_has(said_or_raised(e, said), {"CUDA", "GPU", "cuda"});
+  return Finding{
+      .cause = gpu ? "gpu-out-of-memory" : "model-too-large",
+      .severity = Severity::kCritical,
+      .confidence = 0.85,
+      .summary = gpu ? "the GPU's memory is not enough" : "the machine's memory is not enough",
+      .evidence = {error ? e.seen.output.exception : *said},
+      .where = raised_where(e),
+      .fix = gpu ? "a smaller batch, gradient accumulation, mixed precision"
+                 : "count the parameters: each needs 16 bytes with Adam; a smaller layer or batch"};
+}
+
+std::optional<Finding> gradient_not_connected(const E& e) {
+  const std::string* said = remark(e, {"Gradients do not exist", "does not require grad"});
+  if (!said && !raised(e, {"does not require grad", "No gradients provided"})) return std::nullopt;
+  return Finding{
+      .cause = "gradient-not-connected",
+      .severity = Severity::kHigh,
+      .confidence = 0.95,
+      .summary = "the loss does not reach some of the weights: they are never trained",
+      .evidence = {said_or_raised(e, said)},
+      .where = raised_where(e),
+      .fix = "look for .numpy(), .item(), .detach() or a layer that is not part of the loss"};
+}
+
+std::optional<Finding> cuda_mismatch(const E& e) {
+  const std::string* said =
+      remark(e, {"CUDA driver version is insufficient", "no kernel image is available",
+                 "Cannot dlopen some GPU libraries"});
+  const bool error = raised(
+      e, {"CUDA driver version is insufficient", "no kernel image is available", "cuDNN version"});
+  const bool meant = error || (said && !e.seen.gpus.empty());
+  if (!meant) return std::nullopt;
+  return Finding{.cause = "cuda-version-mismatch",
+                 .severity = Severity::kHigh,
+                 .confidence = 0.9,
+                 .summary = "driver, CUDA and framework do not fit together",
+                 .evidence = {said_or_raised(e, said)},
+                 .where = raised_where(e),
+                 .fix = "install the framework's build for this driver, or a newer driver"};
+}
+
+std::optional<Finding> limits_or_disk_full(const E& e) {
+  const std::string* said = remark(e, {"No space left on device", "Too many open files"});
+  if (!said && !raised(e, {"No space left on device", "Too many open files"})) return std::nullopt;
+  return Finding{.cause = "limits-or-disk-full",
+                 .severity = Severity::kCritical,
+                 .confidence = 0.9,
+                 .summary = "a limit of the system is reached",
+                 .evidence = {said_or_raised(e, said)},
+                 .where = raised_where(e),
+                 .fix = "free space or raise the limit (ulimit -n)"};
+}
+
+std::optional<Finding> gpu_not_used(const E& e) {
+  if (e.seen.gpus.empty() || !e.training() || e.training_s() < kGpuAfterS) return std::nullopt;
+  for (const SeenGpu& gpu : e.seen.gpus)
+    if (gpu.used) return std::nullopt;
+  return Finding{
+      .cause = "gpu-not-used",
+      .severity = Severity::kHigh,
+      .confidence = 0.8,
+      .summary = fmt::format("{} is there and the training does not use it", e.seen.gpus[0].name),
+      .evidence = {fmt::format("no process of the run holds memory on it; {:.2f} cores are busy",
+                               e.seen.cores),
+                   e.seen.cuda_libraries.empty() ? "no CUDA library is loaded"
+                                                 : e.seen.cuda_libraries[0] + " is loaded"},
+      .where = "device",
+      .fix =
+          "install the framework's CUDA build, look at CUDA_VISIBLE_DEVICES; in PyTorch "
+          "model.to(\"cuda\") and the batches too"};
+}
+
+std::optional<Finding> cpu_quota(const E& e) {
+  if (e.trace.samples.size() < 4) return std::nullopt;
+  const SystemSample &a = e.trace.samples.front().system, &b = e.trace.samples.back().system;
+  const int64_t periods = b.quota_periods - a.quota_periods;
+  const int64_t throttled = b.throttled_count - a.throttled_count;
+  if (periods < 20 || double(throttled) < kThrottled * double(periods)) return std::nullopt;
+  const double share = double(throttled) / double(periods);
+  return Finding{
+      .cause = "cpu-quota",
+      .severity = share >= kMuchThrottled ? Severity::kHigh : Severity::kWarning,
+      .confidence = 0.9,
+      .summary = fmt::format("the CPU quota stops the run in {:.0f}% of its periods", 100 * share),
+      .evidence = {fmt::format("{} of {} periods throttled; {}", throttled, periods,
+                               e.trace.run.cpu_source)},
+      .where = "cgroup of the process",
+      .fix = "raise the container's CPU limit, or use as many threads and workers as it has cores"};
+}
+
+std::optional<Finding> single_core(const E& e) {
+  const double cores = double(e.trace.run.machine_cores);
+  if (e.seen.cpus_allowed != 1 || cores < 2 || e.seen.at_s < 5) return std::nullopt;
+  if (e.seen.cores < 0.7 && e.running()) return std::nullopt;
+  return Finding{.cause = "single-core-affinity",
+                 .severity = Severity::kWarning,
+                 .confidence = 0.85,
+                 .summary = "the process may use one core only",
+                 .evidence = {fmt::format("{:.2f} cores used of {:.0f}", e.seen.cores, cores)},
+                 .where = "CPU affinity",
+                 .fix = "start it without taskset, and leave os.sched_setaffinity out"};
+}
+
+std::optional<Finding> thread_oversubscription(const E& e) {
+  if (e.workers() > 0 || e.seen.at_s < 8 || !e.training()) return std::nullopt;
+  int64_t busy = 0;
+  std::string names;
+  for (const SeenThreads& group : e.seen.threads) {
+    if (group.count < 4 || group.cores < 0.2) continue;
+    busy += group.count;
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", group.count, group.name);
+  }
+  if (e.seen.ready_share < kCrowded || double(busy) < 2 * kManyPerCore * e.cpus() ||
+      e.seen.cores < 0.7 * e.cpus())
+    return std::nullopt;
+  return Finding{
+      .cause = "thread-oversubscription",
+      .severity = Severity::kWarning,
+      .confidence = 0.75,
+      .summary =
+          fmt::format("{} threads share {:.3g} cores and get in each other's way", busy, e.cpus()),
+      .evidence = {fmt::format("ready threads had no core {:.0f}% of their time",
+                               100 * e.seen.ready_share),
+                   names},
+      .where = "threads of the main process",
+      .fix =
+          "OMP_NUM_THREADS, torch.set_num_threads, "
+          "tf.config.threading.set_intra_op_parallelism_threads: as many as there are cores"};
+}
+
+constexpr OutsideRule kRules[] = {
+    shared_memory, worker_died,         not_picklable,          out_of_memory,
+    cuda_mismatch, limits_or_disk_full, gradient_not_connected, gpu_not_used,
+    cpu_quota,     single_core,         thread_oversubscription};
+
+}  // namespace
+
+std::span<const OutsideRule> outside_process_rules() { return kRules; }
+
+}  // namespace headway

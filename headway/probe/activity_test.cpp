@@ -1,0 +1,41 @@
+#include "headway/probe/activity.h"
+
+#include <gtest/gtest.h>
+
+namespace headway {
+namespace {
+
+SeenFrame library(const char* file, const char* function) { return {file, function, 1, false, ""}; }
+SeenFrame users(const char* function) { return {"train.py", function, 1, true, "x = 1"}; }
+
+TEST(Activity, ADatasetCalledByTheLoaderOfTheMainThreadProduces) {
+  EXPECT_EQ(
+      activity_of({users("Cats.__getitem__"),
+                   library("/lib/torch/utils/data/_utils/fetch.py", "_MapDatasetFetcher.fetch"),
+                   library("/lib/torch/utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
+                   users("main")}),
+      "produce");
+}
+
+TEST(Activity, AForkedWorkerDoesNotInheritWhatItsParentDid) {
+  EXPECT_EQ(activity_of({library("/lib/multiprocessing/queues.py", "Queue.get"),
+                         library("/lib/torch/utils/data/_utils/worker.py", "_worker_loop"),
+                         library("/lib/multiprocessing/popen_fork.py", "Popen._launch"),
+                         library("/lib/torch/utils/data/dataloader.py", "DataLoader.__iter__"),
+                         users("main")}),
+            "idle");
+}
+
+TEST(Activity, ALoopThatIsCalledValidateValidates) {
+  EXPECT_EQ(activity_of({library("/lib/torch/nn/modules/module.py", "Module._call_impl"),
+                         users("validate"), users("main")}),
+            "validate");
+}
+
+TEST(Activity, OwnCodeIsOwnCode) {
+  EXPECT_EQ(activity_of({users("prepare"), users("<module>")}), "user");
+  EXPECT_FALSE(is_training("user"));
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,127 @@
+#include "headway/probe/nvml.h"
+
+#include <dlfcn.h>
+
+namespace headway {
+namespace {
+
+// The part of NVML's interface that is used, as its documentation lays it out.
+using Device = void*;
+struct Utilisation {
+  unsigned gpu, memory;
+};
+struct Memory {
+  unsigned long long total, free, used;
+};
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+};
+constexpr int kOk = 0;
+constexpr unsigned kMostProcesses = 256;
+constexpr unsigned long long kSlowedDown = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;  // power, heat, brake
+
+}  // namespace
+
+struct Nvml::Impl {
+  void* library = nullptr;
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  int (*count)(unsigned*) = nullptr;
+  int (*handle)(unsigned, Device*) = nullptr;
+  int (*name)(Device, char*, unsigned) = nullptr;
+  int (*utilisation)(Device, Utilisation*) = nullptr;
+  int (*memory)(Device, Memory*) = nullptr;
+  int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+  int (*power)(Device, unsigned*) = nullptr;
+  int (*power_limit)(Device, unsigned*) = nullptr;
+  int (*throttle)(Device, unsigned long long*) = nullptr;
+  int (*driver)(char*, unsigned) = nullptr;
+  int (*cuda)(int*) = nullptr;
+
+  template <typename F>
+  void find(F& function, const char* name) {
+    function = reinterpret_cast<F>(dlsym(library, name));
+  }
+};
+
+Nvml::Nvml() : impl_(std::make_unique<Impl>()) {
+  impl_->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (impl_->library) {
+    impl_->find(impl_->init, "nvmlInit_v2");
+    impl_->find(impl_->shutdown, "nvmlShutdown");
+    impl_->find(impl_->count, "nvmlDeviceGetCount_v2");
+    impl_->find(impl_->handle, "nvmlDeviceGetHandleByIndex_v2");
+    impl_->find(impl_->name, "nvmlDeviceGetName");
+    impl_->find(impl_->utilisation, "nvmlDeviceGetUtilizationRates");
+    impl_->find(impl_->memory, "nvmlDeviceGetMemoryInfo");
+    impl_->find(impl_->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+    impl_->find(impl_->power, "nvmlDeviceGetPowerUsage");
+    impl_->find(impl_->power_limit, "nvmlDeviceGetEnforcedPowerLimit");
+    impl_->find(impl_->throttle, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    impl_->find(impl_->driver, "nvmlSystemGetDriverVersion");
+    impl_->find(impl_->cuda, "nvmlSystemGetCudaDriverVersion_v2");
+  }
+  if (!impl_->init || !impl_->count || !impl_->handle || impl_->init() != kOk) {
+    if (impl_->library) dlclose(impl_->library);
+    impl_.reset();
+  }
+}
+
+Nvml::~Nvml() {
+  if (!impl_) return;
+  if (impl_->shutdown) impl_->shutdown();
+  dlclose(impl_->library);
+}
+
+std::vector<SeenGpu> Nvml::read(const std::set<int64_t>& pids) const {
+  std::vector<SeenGpu> out;
+  unsigned count = 0;
+  if (!impl_ || impl_->count(&count) != kOk) return out;
+  for (unsigned i = 0; i < count; ++i) {
+    Device device = nullptr;
+    if (impl_->handle(i, &device) != kOk) continue;
+    SeenGpu& gpu = out.emplace_back();
+    char name[96] = {};
+    if (impl_->name && impl_->name(device, name, sizeof name) == kOk) gpu.name = name;
+    Utilisation use{};
+    if (impl_->utilisation && impl_->utilisation(device, &use) == kOk) gpu.recent = use.gpu / 100.0;
+    Memory memory{};
+    if (impl_->memory && impl_->memory(device, &memory) == kOk) {
+      gpu.memory_bytes = static_cast<int64_t>(memory.total);
+      gpu.memory_used = static_cast<int64_t>(memory.used);
+    }
+    unsigned milliwatt = 0;
+    if (impl_->power && impl_->power(device, &milliwatt) == kOk) gpu.power_w = milliwatt / 1e3;
+    if (impl_->power_limit && impl_->power_limit(device, &milliwatt) == kOk)
+      gpu.power_limit_w = milliwatt / 1e3;
+    unsigned long long reasons = 0;
+    if (impl_->throttle && impl_->throttle(device, &reasons) == kOk)
+      gpu.throttled = (reasons & kSlowedDown) != 0;
+    ProcessInfo running[kMostProcesses];
+    unsigned found = kMostProcesses;
+    if (impl_->processes && impl_->processes(device, &found, running) == kOk) {
+      for (unsigned k = 0; k < found; ++k) {
+        if (!pids.count(running[k].pid)) continue;
+        gpu.used = true;
+        gpu.memory_own += static_cast<int64_t>(running[k].used);
+      }
+    }
+  }
+  return out;
+}
+
+std::string Nvml::driver() const {
+  char text[96] = {};
+  if (!impl_ || !impl_->driver || impl_->driver(text, sizeof text) != kOk) return "";
+  return text;
+}
+
+int Nvml::cuda_version() const {
+  int version = 0;
+  if (!impl_ || !impl_->cuda || impl_->cuda(&version) != kOk) return 0;
+  return version;
+}
+
+}  // namespace headway

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "headway/trace/outside.h"
+
+namespace headway {
+
+// NVIDIA's management library, found at run time; without it there are no GPUs to report.
+class Nvml {
+ public:
+  Nvml();
+  ~Nvml();
+
+  bool there() const { return impl_ != nullptr; }
+  // One reading per GPU; `pids` are the processes under watch.
+  std::vector<SeenGpu> read(const std::set<int64_t>& pids) const;
+  std::string driver() const;  // "535.129.03"
+  int cuda_version() const;    // what the driver can do: 12020 for 12.2; 0: not known
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headway

@@ -1,0 +1,293 @@
+#include "headway/probe/output_reader.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "headway/probe/redact.h"
+#include "headway/probe/source_lines.h"
+
+namespace headway {
+namespace {
+
+constexpr size_t kLongestLine = 4000;
+constexpr size_t kMostRemarks = 20;
+constexpr double kStepMemory = 0.7;  // how much of the old pace stays when a new one is seen
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// The whole number behind `key` and what may stand between: "step 12", "step: 12", "step=[12".
+std::optional<int64_t> number_after(const std::string& text, std::string_view key,
+                                    size_t* end = nullptr) {
+  for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) {
+    if (at > 0 && std::isalpha(static_cast<unsigned char>(text[at - 1]))) continue;
+    size_t i = at + key.size();
+    while (i < text.size() && std::strchr(" :=[(#", text[i])) ++i;
+    if (i == text.size() || !std::isdigit(static_cast<unsigned char>(text[i]))) continue;
+    char* stop = nullptr;
+    const int64_t value = std::strtoll(text.c_str() + i, &stop, 10);
+    if (end) *end = static_cast<size_t>(stop - text.c_str());
+    return value;
+  }
+  return std::nullopt;
+}
+
+// "/31" right here; -1: something else.
+int64_t of_how_many(const std::string& text, size_t at) {
+  while (at < text.size() && text[at] == ' ') ++at;
+  if (at + 1 >= text.size() || text[at] != '/') return -1;
+  ++at;
+  while (at < text.size() && text[at] == ' ') ++at;
+  if (at >= text.size() || !std::isdigit(static_cast<unsigned char>(text[at]))) return -1;
+  return std::strtoll(text.c_str() + at, nullptr, 10);
+}
+
+}  // namespace
+
+std::string without_escapes(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
+      i += 2;
+      while (i < text.size() && (text[i] < '@' || text[i] > '~')) ++i;
+    } else if (text[i] == '\b') {
+      if (!out.empty()) out.pop_back();
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+void OutputReader::take(std::string_view bytes, double now_s, bool errors) {
+  if (bytes.empty()) return;
+  output_.bytes += static_cast<int64_t>(bytes.size());
+  output_.last_s = now_s;
+  std::string& partial = partial_[errors];
+  for (const char c : bytes) {
+    if (c == '\n' || c == '\r') {
+      take_line(without_escapes(partial), now_s);
+      partial.clear();
+      if (c == '\n') ++output_.lines;
+    } else if (partial.size() < kLongestLine) {
+      partial += c;
+    }
+  }
+  // A progress bar may end each turn with nothing at all; reading the same line twice does no harm.
+  if (!partial.empty() && partial.size() > 8) {
+    const std::string line = without_escapes(partial);
+    if (!keras_line(line, now_s)) tqdm_line(line, now_s);
+  }
+}
+
+void OutputReader::take_line(std::string line, double now_s) {
+  if (line.find_first_not_of(" \t") == std::string::npos) return;
+  traceback_line(line);
+  if (!keras_line(line, now_s) && !tqdm_line(line, now_s) && !in_traceback_)
+    plain_line(line, now_s);
+  remark(line, now_s);
+  output_.last_line = redacted(line.substr(0, 200));
+}
+
+// "Epoch 3/10" alone on a line; " 12/31 ====== 2s 110ms/step - loss: 1.2"; " 12/Unknown 3s ...".
+bool OutputReader::keras_line(const std::string& line, double now_s) {
+  int epoch = 0, epochs = 0, used = 0;
+  if (std::sscanf(line.c_str(), " Epoch %d/%d%n", &epoch, &epochs, &used) == 2 &&
+      static_cast<size_t>(used) == line.find_last_not_of(" ") + 1) {
+    progress_.epoch = epoch, progress_.epochs = epochs;
+    progress_.step = 0;
+    return true;
+  }
+  if (!contains(line, "/step") && !contains(line, "/epoch")) return false;
+  char* end = nullptr;
+  const int64_t step = std::strtoll(line.c_str(), &end, 10);
+  if (end == line.c_str() || *end != '/') return false;
+  const int64_t of =
+      std::strncmp(end, "/Unknown", 8) == 0 ? -1 : std::strtoll(end + 1, nullptr, 10);
+  at_step(progress_.epoch, step, of, now_s);
+  loss_in(line);
+  return true;
+}
+
+// " 45%|####  | 45/100 [00:10<00:12, 4.5it/s, loss=0.3]"; "45it [00:10, 4.5it/s]"
+bool OutputReader::tqdm_line(const std::string& line, double now_s) {
+  if (!contains(line, "it/s") && !contains(line, "s/it")) return false;
+  const size_t bracket = line.find('[');
+  if (bracket == std::string::npos) return false;
+  const size_t bar = line.rfind('|', bracket);
+  int64_t step = -1, of = -1;
+  if (bar != std::string::npos) {
+    char* end = nullptr;
+    step = std::strtoll(line.c_str() + bar + 1, &end, 10);
+    if (*end == '/') of = std::strtoll(end + 1, nullptr, 10);
+  } else if (const size_t it = line.rfind("it", bracket); it != std::string::npos && it > 0) {
+    size_t begin = it;
+    while (begin > 0 && std::isdigit(static_cast<unsigned char>(line[begin - 1]))) --begin;
+    if (begin == it) return false;
+    step = std::strtoll(line.c_str() + begin, nullptr, 10);
+  }
+  if (step < 0) return false;
+  const std::string head = lower(line.substr(0, bracket));
+  int64_t epoch = progress_.epoch;
+  if (const auto named = number_after(head, "epoch")) epoch = *named;
+  at_step(epoch, step, of, now_s);
+  loss_in(line);
+  return true;
+}
+
+// "epoch 3 step 120 loss 0.53", "Train Epoch: 1 [640/60000 (1%)] Loss: 2.3", "[1, 2000] loss: 2.1"
+bool OutputReader::plain_line(const std::string& line, double now_s) {
+  const std::string small = lower(line.substr(0, 300));
+  size_t end = 0;
+  int64_t epoch = progress_.epoch;
+  const auto named = number_after(small, "epoch", &end);
+  if (named) {
+    epoch = *named;
+    if (const int64_t of = of_how_many(small, end); of > 0) progress_.epochs = of;
+  }
+  bool found = false;
+  for (const char* word : {"step", "iter", "iteration", "batch"}) {
+    if (const auto step = number_after(small, word, &end)) {
+      at_step(epoch, *step, of_how_many(small, end), now_s);
+      found = true;
+      break;
+    }
+  }
+  if (!found && named) {
+    progress_.epoch = epoch;
+    int64_t done = 0, of = 0;
+    const size_t bracket = small.find('[');
+    if (bracket != std::string::npos &&
+        std::sscanf(small.c_str() + bracket, "[%ld/%ld", &done, &of) == 2) {
+      at_step(epoch, done, of, now_s);
+    }
+  }
+  if (found || named || contains(small, "loss")) loss_in(line);
+  return found;
+}
+
+void OutputReader::at_step(int64_t epoch, int64_t step, int64_t of, double now_s) {
+  SeenProgress& p = progress_;
+  int64_t done = step - last_step_;
+  if (epoch != last_epoch_ || done < 0) done = step;  // a new epoch, or a bar that begins again
+  const bool known = p.first_step_s >= 0;
+  if (done > 0) {
+    if (known && p.last_step_s >= 0 && now_s > p.last_step_s) {
+      const double pace = (now_s - p.last_step_s) / double(done);
+      p.step_s = p.step_s > 0 ? kStepMemory * p.step_s + (1 - kStepMemory) * pace : pace;
+    }
+    p.steps += done;
+    if (!known) p.first_step_s = now_s;
+    p.last_step_s = now_s;
+  }
+  p.epoch = epoch, p.step = step;
+  if (of > 0) p.steps_per_epoch = of;
+  last_epoch_ = epoch, last_step_ = step;
+}
+
+void OutputReader::loss_in(const std::string& line) {
+  const std::string small = lower(line);
+  size_t at = small.find("loss");
+  while (at != std::string::npos && at >= 4 && small.compare(at - 4, 4, "val_") == 0)
+    at = small.find("loss", at + 1);
+  if (at == std::string::npos) return;
+  at += 4;
+  while (at < small.size() && std::strchr(" :='\"", small[at])) ++at;
+  if (at >= small.size()) return;
+  const bool not_finite = small.compare(at, 3, "nan") == 0 || small.compare(at, 3, "inf") == 0 ||
+                          small.compare(at, 4, "-inf") == 0;
+  char* end = nullptr;
+  const double value = std::strtod(small.c_str() + at, &end);
+  if (not_finite) {
+    ++progress_.bad_losses;
+  } else if (end != small.c_str() + at && std::isfinite(value)) {
+    if (progress_.losses == 0) progress_.first_loss = value;
+    progress_.loss = value;
+    ++progress_.losses;
+  }
+}
+
+void OutputReader::remark(const std::string& line, double now_s) {
+  if (const size_t at = line.find("Filling up shuffle buffer"); at != std::string::npos) {
+    long fill = 0, of = 0;
+    const size_t colon = line.find("):", at);
+    if (colon != std::string::npos &&
+        std::sscanf(line.c_str() + colon + 2, "%ld of %ld", &fill, &of) == 2) {
+      if (output_.shuffle_first < 0 || output_.shuffle_filled)
+        output_.shuffle_first = fill, output_.shuffle_first_s = now_s;
+      output_.shuffle_fill = fill, output_.shuffle_size = of, output_.shuffle_last_s = now_s;
+      output_.shuffle_filled = false;
+    }
+  }
+  if (contains(line, "Shuffle buffer filled")) output_.shuffle_filled = true;
+  if (contains(line, "triggered tf.function retracing")) ++output_.retracings;
+  static constexpr const char* kTelling[] = {
+      "ran out of data",
+      "Gradients do not exist",
+      "out of memory",
+      "OOM when allocating",
+      "MemoryError",
+      "Allocation of",  // "... exceeds 10% of free system memory."
+      "suggested max number of worker",
+      "is killed by signal",
+      "exited unexpectedly",
+      "Bus error",
+      "insufficient shared memory",
+      "Can't pickle",
+      "cannot pickle",
+      "Cannot dlopen some GPU libraries",
+      "Could not load dynamic library",
+      "CUDA driver version is insufficient",
+      "no kernel image is available",
+      "found no NVIDIA driver",
+      "Could not find cuda drivers",
+      "No space left on device",
+      "Too many open files",
+      "does not require grad"};
+  for (const char* telling : kTelling) {
+    if (!contains(line, telling) || output_.remarks.size() >= kMostRemarks) continue;
+    const size_t warning = line.find("Warning: ");  // behind the library's own file and line
+    const std::string said =
+        redacted(line.substr(warning == std::string::npos ? 0 : warning + 9, 300));
+    if (std::find(output_.remarks.begin(), output_.remarks.end(), said) == output_.remarks.end())
+      output_.remarks.push_back(said);
+    return;
+  }
+}
+
+// '  File "train.py", line 12, in main', then the source, at last "ValueError: what".
+void OutputReader::traceback_line(const std::string& line) {
+  if (contains(line, "Traceback (most recent call last)")) {
+    in_traceback_ = output_.traceback = true;
+    output_.raised_at = {};
+    output_.exception.clear();
+    return;
+  }
+  if (!in_traceback_) return;
+  char file[512] = {}, function[256] = {};
+  long number = 0;
+  if (std::sscanf(line.c_str(), "  File \"%511[^\"]\", line %ld, in %255[^\n]", file, &number,
+                  function) >= 2) {
+    if (is_users_file(file)) output_.raised_at = {file, function, number, true, ""};
+    return;
+  }
+  if (line[0] == ' ' || line[0] == '\t') {
+    return;
+  }
+  output_.exception = redacted(line.substr(0, 400));
+  in_traceback_ = false;
+}
+
+}  // namespace headway

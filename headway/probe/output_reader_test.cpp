@@ -1,0 +1,78 @@
+#include "headway/probe/output_reader.h"
+
+#include <gtest/gtest.h>
+
+namespace headway {
+namespace {
+
+TEST(OutputReader, FollowsKerasThroughTwoEpochs) {
+  OutputReader reader;
+  reader.take("Epoch 1/5\n", 0);
+  reader.take("\r\x1b[1m 1/30\x1b[0m ====  3s 110ms/step - loss: 2.5", 1);
+  reader.take("\r\x1b[1m30/30\x1b[0m ====  3s 100ms/step - loss: 1.5\n", 4);
+  reader.take("Epoch 2/5\n 3/30 == 1s 90ms/step - loss: 1.25\r", 5);
+  const SeenProgress& seen = reader.progress();
+  EXPECT_EQ(seen.epoch, 2);
+  EXPECT_EQ(seen.epochs, 5);
+  EXPECT_EQ(seen.step, 3);
+  EXPECT_EQ(seen.steps_per_epoch, 30);
+  EXPECT_EQ(seen.steps, 33);
+  EXPECT_DOUBLE_EQ(seen.loss, 1.25);
+}
+
+TEST(OutputReader, KnowsThatKerasDoesNotKnowTheEnd) {
+  OutputReader reader;
+  reader.take("Epoch 1/2\n  7/Unknown 3s 100ms/step - loss: 0.5\r", 3);
+  EXPECT_EQ(reader.progress().step, 7);
+  EXPECT_EQ(reader.progress().steps_per_epoch, -1);
+}
+
+TEST(OutputReader, ReadsTqdmAndLightning) {
+  OutputReader reader;
+  reader.take("Epoch 3:  45%|####  | 45/100 [00:10<00:12, 4.50it/s, loss=0.3]\r", 10);
+  EXPECT_EQ(reader.progress().epoch, 3);
+  EXPECT_EQ(reader.progress().step, 45);
+  EXPECT_EQ(reader.progress().steps_per_epoch, 100);
+  EXPECT_DOUBLE_EQ(reader.progress().loss, 0.3);
+}
+
+TEST(OutputReader, ReadsPlainLinesAndCountsLossesThatAreNone) {
+  OutputReader reader;
+  reader.take("epoch 1 step 10/938 loss 2.25\nepoch 1 step 20/938 loss nan\n", 2);
+  EXPECT_EQ(reader.progress().steps, 20);
+  EXPECT_EQ(reader.progress().steps_per_epoch, 938);
+  EXPECT_EQ(reader.progress().bad_losses, 1);
+}
+
+TEST(OutputReader, NotesTheShuffleBufferUntilItIsFull) {
+  OutputReader reader;
+  reader.take(
+      "I shuffle_dataset_op.cc:450] ShuffleDatasetV3:1: Filling up shuffle buffer (this may take a "
+      "while): 512 of 1024\n",
+      12, true);
+  EXPECT_EQ(reader.output().shuffle_fill, 512);
+  EXPECT_EQ(reader.output().shuffle_size, 1024);
+  reader.take("Shuffle buffer filled.\n", 20, true);
+  EXPECT_TRUE(reader.output().shuffle_filled);
+}
+
+TEST(OutputReader, NamesTheUsersLineOfATraceback) {
+  OutputReader reader;
+  reader.take(
+      "Traceback (most recent call last):\n"
+      "  File \"/work/x/train.py\", line 7, in <module>\n    main()\n"
+      "  File \"/usr/lib/python3/dist-packages/PIL/Image.py\", line 3227, in open\n    fp = x\n"
+      "FileNotFoundError: [Errno 2] No such file: 'a.png'\n",
+      3, true);
+  EXPECT_EQ(reader.output().raised_at.line, 7);
+  EXPECT_EQ(reader.output().exception, "FileNotFoundError: [Errno 2] No such file: 'a.png'");
+}
+
+TEST(OutputReader, KeepsNoSecretOfALine) {
+  OutputReader reader;
+  reader.take("using api_key=abc123def\n", 1);
+  EXPECT_EQ(reader.output().last_line.find("abc123def"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,195 @@
+#include "headway/probe/proc_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+namespace headway {
+namespace {
+
+constexpr size_t kMostOpenThreads = 200;  // per process; beyond that files are opened each time
+
+std::string read_again(int fd) {
+  char buffer[1024];
+  const ssize_t got = ::pread(fd, buffer, sizeof buffer, 0);
+  return std::string(buffer, got > 0 ? static_cast<size_t>(got) : 0);
+}
+
+}  // namespace
+
+std::string file_text(const std::string& path, size_t limit) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return "";
+  std::string out(limit, '\0');
+  size_t have = 0;
+  ssize_t got = 0;
+  while (have < limit && (got = ::read(fd, out.data() + have, limit - have)) > 0)
+    have += static_cast<size_t>(got);
+  ::close(fd);
+  out.resize(have);
+  return out;
+}
+
+TaskStat parse_stat(const std::string& text) {
+  TaskStat out;
+  const size_t open = text.find('('), close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close + 2 >= text.size())
+    return out;
+  out.name = text.substr(open + 1, close - open - 1);
+  out.state = text[close + 2];
+  const char* at = text.c_str() + close + 3;
+  double fields[25] = {};  // as numbered in proc(5), from 4 on
+  for (int i = 4; i <= 24; ++i) {
+    char* end = nullptr;
+    fields[i] = std::strtod(at, &end);
+    at = end;
+  }
+  static const double ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  out.parent = static_cast<pid_t>(fields[4]);
+  out.cpu_s = (fields[14] + fields[15]) / ticks;
+  out.threads = static_cast<int64_t>(fields[20]);
+  out.started_s = fields[22] / ticks;
+  out.rss_bytes = static_cast<int64_t>(fields[24]) * sysconf(_SC_PAGESIZE);
+  return out;
+}
+
+std::vector<pid_t> numbers_in(const std::string& folder) {
+  std::vector<pid_t> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
+  if (!entries) return out;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const pid_t number = static_cast<pid_t>(std::atoi(entry->d_name));
+    if (number > 0) out.push_back(number);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string wait_kind(const std::string& text, const std::string& fd_target) {
+  if (text.empty() || text.starts_with("running")) return "";
+  const long number = std::strtol(text.c_str(), nullptr, 10);
+  switch (number) {
+    case SYS_futex: return "lock";
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep: return "sleep";
+    case SYS_poll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_ppoll:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait: return "poll";
+    case SYS_wait4:
+    case SYS_waitid: return "child";
+    case SYS_connect:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_sendto:
+    case SYS_sendmsg: return "socket";
+    case SYS_openat:
+    case SYS_open:
+    case SYS_newfstatat:
+    case SYS_stat:
+    case SYS_statx:
+    case SYS_getdents64: return "open";
+    case SYS_fsync:
+    case SYS_fdatasync: return "disk";
+    case SYS_flock: return "lock";
+    default: break;
+  }
+  if (number == SYS_fcntl) return "lock";
+  if (number == SYS_read || number == SYS_pread64 || number == SYS_readv || number == SYS_write ||
+      number == SYS_pwrite64 || number == SYS_writev) {
+    if (fd_target.starts_with("pipe:")) return "pipe";
+    if (fd_target.starts_with("socket:")) return "socket";
+    return "disk";
+  }
+  return number < 0 ? "" : "other";
+}
+
+ThreadCounters::~ThreadCounters() {
+  for (auto& [tid, files] : files_) close_all(files);
+}
+
+void ThreadCounters::close_all(Files& files) {
+  if (files.stat >= 0) ::close(files.stat);
+  if (files.schedstat >= 0) ::close(files.schedstat);
+  files = {};
+}
+
+std::vector<ThreadCounters::Thread> ThreadCounters::read() {
+  std::vector<Thread> out;
+  const std::string folder = fmt::format("{}/{}/task", proc_, pid_);
+  for (const pid_t tid : numbers_in(folder)) {
+    const std::string task = fmt::format("{}/{}", folder, tid);
+    std::string stat, sched;
+    if (files_.count(tid) || files_.size() < kMostOpenThreads) {
+      Files& files = files_[tid];
+      if (files.stat < 0) {
+        files.stat = ::open((task + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+        files.schedstat = ::open((task + "/schedstat").c_str(), O_RDONLY | O_CLOEXEC);
+      }
+      files.seen = true;
+      stat = read_again(files.stat), sched = read_again(files.schedstat);
+    } else {
+      stat = file_text(task + "/stat", 1024), sched = file_text(task + "/schedstat", 256);
+    }
+    const TaskStat parsed = parse_stat(stat);
+    if (parsed.state == '?') continue;
+    Thread& thread = out.emplace_back();
+    thread.tid = tid, thread.name = parsed.name, thread.state = parsed.state;
+    char* rest = nullptr;
+    thread.cpu_s = 1e-9 * std::strtod(sched.c_str(), &rest);  // finer than the ticks of stat
+    thread.ready_s = 1e-9 * std::strtod(rest, nullptr);
+    if (sched.empty()) thread.cpu_s = parsed.cpu_s;
+  }
+  for (auto it = files_.begin(); it != files_.end();) {
+    if (std::exchange(it->second.seen, false)) {
+      ++it;
+    } else {
+      close_all(it->second);
+      it = files_.erase(it);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> command_line(pid_t pid) {
+  std::vector<std::string> out;
+  std::istringstream text(file_text(fmt::format("/proc/{}/cmdline", pid)));
+  for (std::string word; std::getline(text, word, '\0');) out.push_back(word);
+  return out;
+}
+
+std::vector<pid_t> process_tree(pid_t root, size_t limit) {
+  std::vector<pid_t> out = {root};
+  for (size_t i = 0; i < out.size() && out.size() < limit; ++i) {
+    for (const pid_t tid : numbers_in(fmt::format("/proc/{}/task", out[i]))) {
+      std::istringstream children(
+          file_text(fmt::format("/proc/{}/task/{}/children", out[i], tid), 16384));
+      for (pid_t child = 0; children >> child && out.size() < limit;) out.push_back(child);
+    }
+  }
+  return out;
+}
+
+pid_t number_inside(pid_t pid, pid_t tid) {
+  const std::string text = file_text(fmt::format("/proc/{}/task/{}/status", pid, tid), 4096);
+  const size_t at = text.find("NSpid:");
+  if (at == std::string::npos) return tid;
+  std::istringstream numbers(text.substr(at + 6, text.find('\n', at) - at - 6));
+  pid_t last = tid;
+  for (pid_t number = 0; numbers >> number;) last = number;
+  return last;
+}
+
+}  // namespace headway

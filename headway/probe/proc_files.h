@@ -1,0 +1,66 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace headway {
+
+// One line of /proc/PID/stat or /proc/PID/task/TID/stat.
+struct TaskStat {
+  std::string name{};
+  char state = '?';
+  pid_t parent = 0;
+  double cpu_s = 0;
+  int64_t threads = 0, rss_bytes = 0;
+  double started_s = 0;  // after boot
+};
+
+// Empty or with state '?' when there is nothing to read.
+std::string file_text(const std::string& path, size_t limit = 8192);
+TaskStat parse_stat(const std::string& text);
+std::vector<pid_t> numbers_in(const std::string& folder);  // of a directory of numbers
+
+// What a blocked thread waits for, from /proc/PID/task/TID/syscall: "" when it runs. `fd_target` is
+// asked only for calls on a file: what /proc/PID/fd/N points to.
+std::string wait_kind(const std::string& syscall_text, const std::string& fd_target);
+
+// Counters of all threads of a process, read again and again with files kept open.
+class ThreadCounters {
+ public:
+  explicit ThreadCounters(pid_t pid, std::string proc = "/proc")
+      : pid_(pid), proc_(std::move(proc)) {}
+  ~ThreadCounters();
+  ThreadCounters(const ThreadCounters&) = delete;
+
+  struct Thread {
+    pid_t tid = 0;
+    std::string name{};
+    char state = '?';
+    double cpu_s = 0, ready_s = 0;  // on a core; ready, but without one
+  };
+  std::vector<Thread> read();
+
+ private:
+  struct Files {
+    int stat = -1, schedstat = -1;
+    bool seen = false;
+  };
+  void close_all(Files& files);
+
+  pid_t pid_;
+  std::string proc_;
+  std::map<pid_t, Files> files_;
+};
+
+// The command line of a process, with spaces; empty for a zombie.
+std::vector<std::string> command_line(pid_t pid);
+// The process and those it started, itself first. At most `limit`.
+std::vector<pid_t> process_tree(pid_t root, size_t limit = 300);
+// What the process is called where it lives, and in which order of namespaces: NSpid.
+pid_t number_inside(pid_t pid, pid_t tid);
+
+}  // namespace headway

@@ -1,0 +1,140 @@
+#include "headway/probe/python_stack.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "headway/probe/python_values.h"
+
+namespace headway {
+namespace {
+
+// python3 with a program of ours; says "ready" before it is looked at.
+class Python {
+ public:
+  explicit Python(const std::string& source) {
+    path_ = std::filesystem::temp_directory_path() / fmt::format("headway_stack_{}.py", getpid());
+    std::ofstream(path_) << source;
+    int ends[2];
+    if (pipe(ends) != 0) return;
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(ends[1], STDOUT_FILENO);
+      close(ends[0]), close(ends[1]);
+      execlp("python3", "python3", path_.c_str(), nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    char byte = 0;
+    ready_ = read(ends[0], &byte, 1) == 1;
+    listening_ = ends[0];
+  }
+  ~Python() {
+    close(listening_);
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    std::filesystem::remove(path_);
+  }
+  bool ready() const { return ready_; }
+  pid_t pid() const { return pid_; }
+  bool alive() const { return waitpid(pid_, nullptr, WNOHANG) == 0; }
+
+ private:
+  std::filesystem::path path_;
+  pid_t pid_ = -1;
+  int listening_ = -1;
+  bool ready_ = false;
+};
+
+const PythonThread* main_thread(const std::vector<PythonThread>& threads, pid_t pid) {
+  for (const PythonThread& thread : threads)
+    if (thread.tid == pid) return &thread;
+  return nullptr;
+}
+
+TEST(PythonStack, ReadsFunctionsLinesAndVariablesOfAWaitingProgram) {
+  const Python python(
+      "import time\n"
+      "def inner(step):\n"
+      "    path = 'a.png'\n"
+      "    print('ready', flush=True)\n"
+      "    time.sleep(600)\n"
+      "def outer():\n"
+      "    inner(12345)\n"
+      "outer()\n");
+  ASSERT_TRUE(python.ready());
+  const auto runtime = find_python(python.pid());
+  if (!runtime || !offsets_of(runtime->version))
+    GTEST_SKIP() << "no CPython 3.8 to 3.13 here, or not to be read";
+  PythonStacks stacks(python.pid(), *runtime);
+  const auto threads = stacks.read();
+  const PythonThread* main = main_thread(threads, python.pid());
+  ASSERT_TRUE(main);
+  ASSERT_EQ(main->frames.size(), 3u);
+  EXPECT_EQ(main->frames[0].code->function, "inner");
+  EXPECT_TRUE(main->frames[0].line == 4 || main->frames[0].line == 5);
+  EXPECT_EQ(main->frames[1].line, 7);
+  EXPECT_EQ(main->frames[2].code->function, "<module>");
+  EXPECT_EQ(main->frames[2].line, 8);
+  PythonValues values(stacks);
+  std::string step, path;
+  for (const SeenValue& value : values.read(main->frames[0], true)) {
+    if (value.name == "step") step = value.value;
+    if (value.name == "path") path = value.value;
+  }
+  EXPECT_EQ(step, "12345");
+  EXPECT_EQ(path, "a.png");
+}
+
+TEST(PythonStack, RecursionThatNeverStandsStillDoesNotFoolIt) {
+  const Python python(
+      "def down(n):\n"
+      "    return down(n - 1) if n else sum(i for i in range(5))\n"
+      "print('ready', flush=True)\n"
+      "while True:\n"
+      "    for depth in range(0, 80, 7):\n"
+      "        down(depth)\n");
+  ASSERT_TRUE(python.ready());
+  const auto runtime = find_python(python.pid());
+  if (!runtime || !offsets_of(runtime->version))
+    GTEST_SKIP() << "no CPython 3.8 to 3.13 here, or not to be read";
+  PythonStacks stacks(python.pid(), *runtime);
+  int read = 0, wrong = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto threads = stacks.read();
+    const PythonThread* main = main_thread(threads, python.pid());
+    if (!main || main->torn || main->frames.empty()) continue;
+    ++read;
+    const size_t frames = main->frames.size();
+    bool right = main->frames[frames - 1].code->function == "<module>";
+    for (size_t k = 0; k + 1 < frames; ++k)
+      right = right &&
+              (main->frames[k].code->function == "down" ||
+               (k == 0 && main->frames[k].code->function.find("<genexpr>") != std::string::npos));
+    wrong += !right;
+  }
+  EXPECT_GE(read, 900);
+  EXPECT_LE(wrong, read / 200);
+  EXPECT_TRUE(python.alive());
+}
+
+TEST(PythonStack, AProcessWithoutPythonIsNoPython) {
+  std::string problem;
+  EXPECT_FALSE(find_python(getpid(), &problem));
+  EXPECT_FALSE(problem.empty());
+}
+
+TEST(PythonStack, PathsTellTheVersion) {
+  EXPECT_EQ(version_in_path("/usr/lib/libpython3.10.so.1.0"), (PythonVersion{3, 10}));
+  EXPECT_FALSE(version_in_path("/usr/bin/python3"));
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,139 @@
+#include "headway/probe/python_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "headway/probe/redact.h"
+
+namespace headway {
+namespace {
+
+constexpr size_t kMostNames = 20000;
+constexpr int64_t kMostGlobals = 2000;
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
+bool contains(const std::string& text, const char* word) {
+  return text.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+char kind_of_variable(const std::string& name) {
+  if (names_a_secret(name)) return 0;
+  if (is_one_of(
+          name,
+          {"step",       "global_step", "batch_idx", "batch_index",     "batch_id", "iteration",
+           "it",         "i",           "idx",       "index",           "epoch",    "begin_step",
+           "end_step",   "n_steps",     "batch",     "steps_per_epoch", "epochs",   "n_epochs",
+           "num_epochs", "num_workers", "batch_size"}))
+    return 'n';
+  if (is_one_of(name, {"loss", "train_loss", "running_loss", "loss_value"})) return 'f';
+  if (contains(name, "path") ||
+      is_one_of(name, {"file", "filename", "fname", "file_name", "f", "p"}))
+    return 's';
+  if (is_one_of(name, {"batch", "batch_images", "images", "batch_x", "out", "items", "samples",
+                       "batch_labels", "results", "xs", "x_batch", "rows", "buffer"}))
+    return 'l';
+  return 0;
+}
+
+std::vector<SeenValue> PythonValues::read(const PythonFrame& frame, bool users) {
+  std::vector<SeenValue> out =
+      frame.code->function == "<module>" ? read_globals(frame) : read_locals(frame);
+  for (SeenValue& value : out) value.function = frame.code->function, value.users = users;
+  return out;
+}
+
+std::vector<SeenValue> PythonValues::read_locals(const PythonFrame& frame) {
+  std::vector<SeenValue> out;
+  const auto& names = frame.code->locals;
+  if (names.empty()) return out;
+  std::vector<uint64_t> objects(names.size());
+  if (!stacks_.memory().read(frame.address + uint64_t(stacks_.offsets().frame_values),
+                             objects.data(), objects.size() * sizeof(uint64_t)))
+    return out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (objects[i] == 0 || !kind_of_variable(names[i])) continue;
+    std::string value = value_text(names[i], objects[i]);
+    if (!value.empty()) out.push_back({.name = names[i], .value = std::move(value)});
+  }
+  return out;
+}
+
+// PyDictObject: keys at 32. Its keys: log2 of the index's bytes at 9, kind at 10, entries at 24,
+// the index at 32 and the entries behind it: (hash,) key, value.
+std::vector<SeenValue> PythonValues::read_globals(const PythonFrame& frame) {
+  std::vector<SeenValue> out;
+  const MemoryReader& memory = stacks_.memory();
+  if (stacks_.offsets().code_bytes == PythonOffsets::kNone) return out;
+  const uint64_t dict =
+      memory.value<uint64_t>(frame.address + uint64_t(stacks_.offsets().frame_globals)).value_or(0);
+  const uint64_t keys = memory.value<uint64_t>(dict + 32).value_or(0);
+  unsigned char head[32];
+  if (!memory.read(keys, head, sizeof head) || head[9] > 24) return out;
+  int64_t count = 0;
+  std::memcpy(&count, head + 24, sizeof count);
+  if (count <= 0 || count > kMostGlobals) return out;
+  const size_t stride = head[10] == 0 ? 3 : 2;
+  std::vector<uint64_t> entries(static_cast<size_t>(count) * stride);
+  if (!memory.read(keys + 32 + (uint64_t{1} << head[9]), entries.data(), entries.size() * 8))
+    return out;
+  for (size_t i = 0; i < entries.size(); i += stride) {
+    const uint64_t key = entries[i + stride - 2], object = entries[i + stride - 1];
+    if (key == 0 || object == 0) continue;
+    const std::string& name = name_at(key);
+    if (!kind_of_variable(name)) continue;
+    std::string value = value_text(name, object);
+    if (!value.empty()) out.push_back({.name = name, .value = std::move(value)});
+  }
+  return out;
+}
+
+const std::string& PythonValues::name_at(uint64_t object) {
+  const auto known = names_.find(object);
+  if (known != names_.end()) return known->second;
+  if (names_.size() > kMostNames) names_.clear();
+  return names_[object] = stacks_.text(object, 64).value_or("");
+}
+
+std::string PythonValues::value_text(const std::string& name, uint64_t object) {
+  const MemoryReader& memory = stacks_.memory();
+  char head[32];
+  if (!memory.read(object, head, sizeof head)) return "";
+  uint64_t type = 0;
+  int64_t size = 0;
+  std::memcpy(&type, head + 8, 8), std::memcpy(&size, head + 16, 8);
+  const std::string kind = stacks_.type_name(type);
+  const char wanted = kind_of_variable(name);
+  if (kind == "int" && wanted == 'n') {
+    // Up to 3.11 the sign and number of digits; from 3.12 a tag with the count above three bits.
+    const bool tagged = stacks_.offsets().gil != PythonOffsets::kNone;
+    const int64_t digits = tagged ? int64_t(uint64_t(size) >> 3) : std::abs(size);
+    const bool negative = tagged ? (size & 3) == 2 : size < 0;
+    if (digits > 2) return "";
+    uint32_t digit[2] = {};
+    std::memcpy(digit, head + 24, 8);
+    int64_t value = digits > 0 ? digit[0] : 0;
+    if (digits > 1) value |= int64_t(digit[1]) << 30;
+    return std::to_string(negative ? -value : value);
+  }
+  if (kind == "float" && (wanted == 'f' || wanted == 'n')) {
+    double value = 0;
+    std::memcpy(&value, head + 16, 8);
+    return fmt::format("{:.6g}", value);
+  }
+  if (kind == "str" && wanted == 's') {
+    const std::string text = stacks_.text(object, 300).value_or("");
+    return looks_like_a_secret(text) ? "" : text;
+  }
+  if (kind == "list" && (wanted == 'l' || name == "batch"))
+    return size >= 0 && size < (1 << 30) ? fmt::format("list of {}", size) : "";
+  return "";
+}
+
+}  // namespace headway

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace headway {
+
+// Is this file of the person who wrote the program, and not of a library or of Python itself?
+bool is_users_file(const std::string& file);
+
+// Source text of a watched process, seen as it sees its files. Remembers what it read.
+class SourceLines {
+ public:
+  explicit SourceLines(pid_t pid) : pid_(pid) {}
+
+  // Without blanks at both ends; empty when the file is not there. Secrets are hidden.
+  std::string text(const std::string& file, int64_t line);
+  // Is there a `while True` in the function that begins at this line?
+  bool has_endless_loop(const std::string& file, int64_t first_line);
+
+ private:
+  const std::vector<std::string>& lines_of(const std::string& file);
+
+  pid_t pid_;
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
+}  // namespace headway

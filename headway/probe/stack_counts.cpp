@@ -1,0 +1,98 @@
+#include "headway/probe/stack_counts.h"
+
+#include <algorithm>
+
+#include "headway/probe/activity.h"
+
+namespace headway {
+namespace {
+
+constexpr size_t kMost = 800;
+constexpr double kWindowS = 8;
+constexpr size_t kMostPlaces = 32;
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
+  return hash;
+}
+
+}  // namespace
+
+std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sources) {
+  std::vector<SeenFrame> out;
+  for (const PythonFrame& frame : thread.frames) {
+    if (frame.code->file.ends_with("multiprocessing/popen_fork.py")) break;
+    SeenFrame& seen = out.emplace_back();
+    seen.file = frame.code->file, seen.function = frame.code->function, seen.line = frame.line;
+    seen.users = frame.code->users;
+    if (seen.users) seen.text = sources.text(seen.file, seen.line);
+  }
+  return out;
+}
+
+const std::string& StackCounts::add(const PythonThread& thread, const Sample& sample,
+                                    SourceLines& sources, double now_s) {
+  window_ = static_cast<int64_t>(now_s / kWindowS);
+  uint64_t key =
+      mix(std::hash<std::string>()(sample.wait), std::hash<std::string>()(sample.process));
+  key = mix(key, uint64_t(sample.main_thread) << 1 | uint64_t(sample.training));
+  for (size_t i = 0; i < thread.frames.size(); ++i) {
+    const PythonFrame& frame = thread.frames[i];
+    key = mix(key, frame.code->id);
+    if (i == 0 || frame.code->users) key = mix(key, uint64_t(frame.line));
+  }
+  if (entries_.size() >= kMost && !entries_.count(key)) forget_the_rarest();
+  Entry& entry = entries_[key];
+  SeenStack& stack = entry.stack;
+  if (stack.samples == 0) {
+    stack.process = sample.process;
+    stack.thread = sample.main_thread ? "main" : "other";
+    stack.wait = sample.wait;
+    stack.training = sample.training;
+    stack.frames = seen_frames(thread, sources);
+    stack.activity = activity_of(stack.frames);
+  }
+  ++stack.samples;
+  stack.with_gil += thread.holds_gil;
+  const uint64_t place = thread.frames[0].instruction;
+  if (entry.places.count(place) || entry.places.size() < kMostPlaces) {
+    stack.top_place = std::max(stack.top_place, ++entry.places[place]);
+    stack.places = static_cast<int64_t>(entry.places.size());
+  }
+  if (entry.window != window_) {
+    entry.before = entry.window + 1 == window_ ? entry.now : 0;
+    entry.now = 0;
+    entry.window = window_;
+  }
+  ++entry.now;
+  return stack.activity;
+}
+
+std::vector<SeenStack> StackCounts::most(size_t limit) const {
+  std::vector<SeenStack> out;
+  for (const auto& [key, entry] : entries_) {
+    SeenStack& stack = out.emplace_back(entry.stack);
+    if (entry.window == window_) stack.recent = entry.now + entry.before;
+    if (entry.window + 1 == window_) stack.recent = entry.now;
+  }
+  std::sort(out.begin(), out.end(), [](const SeenStack& a, const SeenStack& b) {
+    return a.samples + a.recent > b.samples + b.recent;
+  });
+  if (out.size() > limit) out.resize(limit);
+  return out;
+}
+
+void StackCounts::forget_the_rarest() {
+  std::vector<int64_t> counts;
+  for (const auto& [key, entry] : entries_) counts.push_back(entry.stack.samples);
+  auto quarter = counts.begin() + static_cast<long>(counts.size() / 4);
+  std::nth_element(counts.begin(), quarter, counts.end());
+  const int64_t limit = *quarter;
+  std::erase_if(entries_, [&](const auto& each) {
+    return each.second.stack.samples <= limit && each.second.window + 1 < window_;
+  });
+  if (entries_.size() >= kMost)
+    std::erase_if(entries_, [&](const auto& each) { return each.second.stack.samples <= limit; });
+}
+
+}  // namespace headway

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "headway/probe/python_stack.h"
+#include "headway/probe/source_lines.h"
+#include "headway/trace/outside.h"
+
+namespace headway {
+
+// Frames as they are shown and judged: with the text of the user's lines. A forked worker's own
+// part only, without the stack its parent had.
+std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sources);
+
+// Counts equal stacks. Holds a bounded number: the rarest are forgotten.
+class StackCounts {
+ public:
+  struct Sample {
+    const char* process;  // "main", "worker", "other"
+    bool main_thread;
+    const std::string& wait;
+    bool training;
+  };
+  // Gives back the activity.
+  const std::string& add(const PythonThread& thread, const Sample& sample, SourceLines& sources,
+                         double now_s);
+
+  std::vector<SeenStack> most(size_t limit) const;  // most often seen first
+
+ private:
+  struct Entry {
+    SeenStack stack{};
+    std::map<uint64_t, int64_t> places{};     // of the innermost frame, so many at most
+    int64_t window = 0, now = 0, before = 0;  // samples in this window of time and the one before
+  };
+  void forget_the_rarest();
+
+  std::unordered_map<uint64_t, Entry> entries_;
+  int64_t window_ = 0;
+};
+
+}  // namespace headway

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace headway {
+
+// What a process stands on, looked at seldom: the file systems of its open files, shared memory,
+// libraries it has mapped.
+struct Surroundings {
+  std::vector<std::string> network_files{};  // "/data/a.rec (nfs)"; a few
+  int64_t shm_bytes = -1, shm_free_bytes = -1;
+  std::vector<std::string> cuda_libraries{};  // "libcudart.so.11.0"
+  std::string framework{};                    // "torch", "tensorflow"; by what is mapped
+  bool cuda_loaded = false;                   // the driver's own library
+};
+Surroundings look_around(pid_t pid);
+
+// Is there such a file for this process, which may live in another root and folder?
+bool file_exists_for(pid_t pid, const std::string& path);
+
+}  // namespace headway

@@ -1,0 +1,145 @@
+#include "headway/probe/target.h"
+
+#include <fmt/format.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "headway/core/error.h"
+
+namespace headway {
+namespace {
+
+constexpr double kLookAgainS = 0.25, kLookSeldomS = 3;
+constexpr double kLate = 0.6;  // how much of the last rate stays in "of late"
+
+std::string link_target(const std::string& path) {
+  char buffer[PATH_MAX];
+  const ssize_t got = ::readlink(path.c_str(), buffer, sizeof buffer);
+  return std::string(buffer, got > 0 ? static_cast<size_t>(got) : 0);
+}
+
+double value_behind(const std::string& text, const char* key) {
+  const size_t at = text.find(key);
+  return at == std::string::npos
+             ? 0
+             : std::strtod(text.c_str() + at + std::string(key).size(), nullptr);
+}
+
+}  // namespace
+
+Target::Target(pid_t pid)
+    : sources(pid), pid_(pid), inside_(number_inside(pid, pid)), counters_(pid) {
+  seen.pid = pid;
+}
+
+bool Target::is_main_thread(pid_t tid) const { return tid == inside_; }
+
+pid_t Target::outside_number(pid_t inside) const {
+  if (inside_ == pid_) return inside;
+  const auto found = outside_.find(inside);
+  return found == outside_.end() ? 0 : found->second;
+}
+
+void Target::look_for_python(double now_s) {
+  const std::string program = link_target(fmt::format("/proc/{}/exe", pid_));
+  if (program != program_) {  // it became another program
+    program_ = program;
+    stacks_.reset(), values_.reset();
+    looked_s_ = -1e9;
+  }
+  if (stacks_ || now_s - looked_s_ < (now_s < 10 ? kLookAgainS : kLookSeldomS)) return;
+  looked_s_ = now_s;
+  const auto runtime = find_python(pid_, &problem);
+  if (!runtime) return;
+  try {
+    stacks_ = std::make_unique<PythonStacks>(pid_, *runtime);
+    values_ = std::make_unique<PythonValues>(*stacks_);
+    seen.python = fmt::format("{}.{}", runtime->version.major, runtime->version.minor);
+    problem.clear();
+  } catch (const Error& e) {
+    problem = e.problem();
+  }
+}
+
+std::vector<PythonThread> Target::read_stacks(double now_s) {
+  if (!stacks_) look_for_python(now_s);
+  if (!stacks_) return {};
+  std::vector<PythonThread> out = stacks_->read();
+  uint64_t all = 0;
+  for (const PythonThread& thread : out) {
+    if (thread.torn) {
+      ++all;
+      continue;
+    }
+    all ^= thread.fingerprint;
+    if (!is_main_thread(thread.tid)) continue;
+    if (thread.fingerprint != main_stack.fingerprint) changed_s = now_s;
+    main_stack = thread;
+  }
+  if (all != all_fingerprint_) any_changed_s = now_s;
+  all_fingerprint_ = all;
+  return out;
+}
+
+std::string Target::wait_of(pid_t tid) const {
+  const pid_t outside = outside_number(tid);
+  const std::string text = file_text(fmt::format("/proc/{}/task/{}/syscall", pid_, outside), 256);
+  unsigned long long fd = 0;
+  std::string target;
+  if (std::sscanf(text.c_str(), "%*d 0x%llx", &fd) == 1 && fd < 1000000)
+    target = link_target(fmt::format("/proc/{}/fd/{}", pid_, fd));
+  return wait_kind(text, target);
+}
+
+bool Target::read_counters(double now_s) {
+  look_for_python(now_s);
+  const TaskStat stat = parse_stat(file_text(fmt::format("/proc/{}/stat", pid_), 1024));
+  if (stat.state == '?') return false;
+  seen.name = stat.name;
+  seen.state = std::string(1, stat.state);
+  seen.threads = stat.threads, seen.rss_bytes = stat.rss_bytes;
+  if (stat.state == 'Z' || stat.state == 'X') return false;
+  read_bytes = value_behind(file_text(fmt::format("/proc/{}/io", pid_), 1024), "rchar:");
+  threads = counters_.read();
+  const double passed = counted_s_ >= 0 ? now_s - counted_s_ : 0;
+  counted_s_ = now_s;
+  std::map<pid_t, ThreadCounters::Thread> now;
+  double grown = 0;
+  for (const auto& thread : threads) {
+    const auto before = before_.find(thread.tid);
+    if (before != before_.end() && passed > 0) {
+      const double used = thread.cpu_s - before->second.cpu_s;
+      grown += used;
+      cpu_s += used;
+      ready_s += thread.ready_s - before->second.ready_s;
+      double& cores = thread_cores[thread.tid];
+      cores = kLate * cores + (1 - kLate) * used / passed;
+    }
+    now[thread.tid] = thread;
+    if (inside_ != pid_ && !before_.count(thread.tid))
+      outside_[number_inside(pid_, thread.tid)] = thread.tid;
+  }
+  std::erase_if(thread_cores, [&](const auto& each) { return !now.count(each.first); });
+  before_ = std::move(now);
+  if (passed > 0) seen.cores = kLate * seen.cores + (1 - kLate) * grown / passed;
+  seen.cpu_s = stat.cpu_s;
+  seen.still_s = stacks_ ? now_s - any_changed_s : 0;
+  return true;
+}
+
+std::vector<SeenValue> Target::read_values(const PythonThread& thread) {
+  std::vector<SeenValue> out;
+  if (!values_) return out;
+  for (const PythonFrame& frame : thread.frames) {
+    const bool trainer = frame.code->function.ends_with(".fit");  // its counters are Keras' own
+    if (!frame.code->users && !trainer) continue;
+    for (SeenValue& value : values_->read(frame, frame.code->users))
+      out.push_back(std::move(value));
+  }
+  return out;
+}
+
+}  // namespace headway

@@ -1,0 +1,374 @@
+#include "headway/probe/watcher.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "headway/core/clock.h"
+#include "headway/core/limits.h"
+#include "headway/probe/activity.h"
+#include "headway/probe/redact.h"
+#include "headway/probe/surroundings.h"
+
+namespace headway {
+namespace {
+
+constexpr double kStacksEveryS = 0.05, kCountersEveryS = 0.5, kAroundEveryS = 5;
+constexpr double kMostOfACore = 0.012;  // for reading stacks
+constexpr size_t kWorkersPerLook = 2;   // stacks of workers are read in turn
+constexpr double kLate = 0.6;
+constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
+constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostMissing = 5;
+
+std::string ending_text(int status) {
+  if (WIFSIGNALED(status))
+    return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return fmt::format("exit status {}", WEXITSTATUS(status));
+}
+
+// "tf_data_private_12" -> "tf_data_private_"
+std::string without_digits(const std::string& name) {
+  return name.substr(0, std::min(name.size(), name.find_last_not_of("0123456789") + 1));
+}
+
+// "Cpus_allowed_list: 0-3,8"
+double cpus_allowed(pid_t pid) {
+  const std::string text = file_text(fmt::format("/proc/{}/status", pid), 8192);
+  size_t at = text.find("Cpus_allowed_list:");
+  if (at == std::string::npos) return 0;
+  const char* from = text.c_str() + at + 18;
+  double count = 0;
+  for (;;) {
+    char* end = nullptr;
+    const long first = std::strtol(from, &end, 10);
+    if (end == from) break;
+    long last = first;
+    if (*end == '-') last = std::strtol(end + 1, &end, 10);
+    count += double(last - first + 1);
+    if (*end != ',') break;
+    from = end + 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+Watcher::Watcher(pid_t root, Options options)
+    : root_(root), options_(options), began_ns_(now_ns()) {
+  seen_.seen = true;
+  seen_.pid = root;
+  seen_.launched = options.launched;
+  const Limits limits = read_limits();
+  run_.eye = "outside";
+  run_.cpus = limits.cpus, run_.cpu_source = limits.cpu_source;
+  run_.machine_cores = sysconf(_SC_NPROCESSORS_ONLN);
+  nvml_ = std::make_unique<Nvml>();
+  const TaskStat stat = parse_stat(file_text(fmt::format("/proc/{}/stat", root), 1024));
+  if (!options.launched && stat.state != '?') {
+    const double up = std::strtod(file_text("/proc/uptime", 64).c_str(), nullptr);
+    seen_.since_start_s = std::max(0.0, up - stat.started_s);
+  }
+}
+
+double Watcher::now_s() const { return 1e-9 * double(now_ns() - began_ns_); }
+
+bool Watcher::look() {
+  const double now = now_s();
+  if (now >= next_counters_s_) {
+    next_counters_s_ = now + kCountersEveryS;
+    find_processes();
+    read_counters();
+    read_variables();
+  }
+  if (now >= next_around_s_) {
+    next_around_s_ = now + kAroundEveryS;
+    look_around_all();
+  }
+  if (now >= next_stacks_s_) {
+    const int64_t before = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    read_stacks();
+    const double cost = 1e-9 * double(read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+    next_stacks_s_ = now + std::max(kStacksEveryS, cost / kMostOfACore);
+  }
+  return targets_.count(root_) > 0;
+}
+
+void Watcher::find_processes() {
+  const std::vector<pid_t> tree = process_tree(root_);
+  for (const pid_t pid : tree) {
+    const TaskStat stat = parse_stat(file_text(fmt::format("/proc/{}/stat", pid), 1024));
+    const bool alive = stat.state != '?' && stat.state != 'Z' && stat.state != 'X';
+    if (alive && !targets_.count(pid)) {
+      targets_[pid] = std::make_unique<Target>(pid);
+      targets_[pid]->changed_s = targets_[pid]->any_changed_s = now_s();
+    }
+    if (pid == root_ || alive || zombies_.count(pid)) continue;
+    SeenProcess ended;  // a zombie tells how it ended to those who may look
+    if (targets_.count(pid)) ended = targets_[pid]->seen;
+    if (ended.role.empty()) ended.pid = pid, ended.name = stat.name, ended.role = "worker";
+    zombies_.insert(pid);
+    const std::string whole = file_text(fmt::format("/proc/{}/stat", pid), 1024);
+    const size_t code = whole.find_last_of(' ');
+    const int status = code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
+    ended.state = "Z", ended.at_s = now_s();
+    ended.ending = status ? ending_text(status) : "";
+    gone_.push_back(ended);
+    targets_.erase(pid);
+  }
+  for (auto it = targets_.begin(); it != targets_.end();) {
+    if (std::find(tree.begin(), tree.end(), it->first) != tree.end()) {
+      ++it;
+      continue;
+    }
+    SeenProcess ended = it->second->seen;
+    ended.state.clear(), ended.at_s = now_s();
+    gone_.push_back(ended);
+    it = targets_.erase(it);
+  }
+  if (gone_.size() > kMostGone) gone_.erase(gone_.begin(), gone_.begin() + 10);
+  if (!targets_.count(main_) || !targets_[main_]->has_python()) {
+    main_ = root_;
+    for (const pid_t pid : tree) {
+      if (!targets_.count(pid) || !targets_[pid]->has_python()) continue;
+      main_ = pid;
+      break;
+    }
+  }
+  for (auto& [pid, target] : targets_)
+    target->seen.role = pid == main_ ? "main" : target->has_python() ? "worker" : "other";
+}
+
+Target* Watcher::main_target() const {
+  const auto found = targets_.find(main_);
+  return found == targets_.end() ? nullptr : found->second.get();
+}
+
+void Watcher::count_stacks(Target& target, const char* role) {
+  for (const PythonThread& thread : target.read_stacks(now_s())) {
+    ++seen_.samples;
+    seen_.torn += thread.torn;
+    if (thread.torn || thread.frames.empty()) continue;
+    const std::string wait = target.wait_of(thread.tid);
+    const bool main_thread = target.is_main_thread(thread.tid);
+    const std::string& activity = stacks_.add(
+        thread, {role, main_thread, wait, seen_.training_since_s >= 0}, target.sources, now_s());
+    if (!main_thread) continue;
+    target.seen.wait = wait;
+    const bool main_process = std::strcmp(role, "main") == 0;
+    if (main_process && seen_.training_since_s < 0 && is_training(activity))
+      seen_.training_since_s = now_s();
+    if (std::strcmp(role, "worker") == 0 && activity == "idle" &&
+        target.main_stack.frames.back().code->file.ends_with("resource_tracker.py"))
+      target.seen.role = "other";
+  }
+}
+
+void Watcher::read_stacks() {
+  if (Target* main = main_target()) count_stacks(*main, "main");
+  std::vector<Target*> workers;
+  for (auto& [pid, target] : targets_)
+    if (pid != main_ && target->has_python()) workers.push_back(target.get());
+  for (size_t i = 0; i < std::min(kWorkersPerLook, workers.size()); ++i)
+    count_stacks(*workers[next_worker_++ % workers.size()], "worker");
+}
+
+void Watcher::read_counters() {
+  const double now = now_s();
+  double cores = 0, read_bytes = 0, ready = 0, cpu = 0;
+  for (auto& [pid, target] : targets_) {
+    if (!target->read_counters(now)) continue;
+    cores += target->seen.cores;
+    read_bytes += target->read_bytes, ready += target->ready_s, cpu += target->cpu_s;
+  }
+  seen_.cores = cores;
+  const double passed = now - last_read_s_;
+  if (passed > 0) {
+    const double rate = std::max(0.0, (read_bytes - last_read_bytes_) / passed);
+    seen_.read_rate = kLate * seen_.read_rate + (1 - kLate) * rate;
+    if (rate >= kReadMoves && last_read_s_ > 0) moved_s_ = now;
+    const double waited = std::max(0.0, ready - last_ready_s_),
+                 used = std::max(0.0, cpu - last_cpu_s_);
+    if (waited + used > 0)
+      seen_.ready_share = kLate * seen_.ready_share + (1 - kLate) * waited / (waited + used);
+  }
+  last_read_s_ = now, last_read_bytes_ = read_bytes, last_ready_s_ = ready, last_cpu_s_ = cpu;
+  if (output_.output().bytes != last_bytes_) moved_s_ = now;
+  if (output_.progress().steps + variables_.steps != last_steps_) moved_s_ = now;
+  last_bytes_ = output_.output().bytes, last_steps_ = output_.progress().steps + variables_.steps;
+
+  // A loop of the user's own trains without any call that is known.
+  if (seen_.training_since_s < 0 && std::max(output_.progress().steps, variables_.steps) >= 3)
+    seen_.training_since_s = now;
+
+  if (main_ != system_of_ || now >= next_system_s_) {  // its cgroup may change
+    system_ = std::make_unique<SystemSampler>("", std::to_string(main_));
+    system_of_ = main_;
+    next_system_s_ = now + kAroundEveryS;
+  }
+  const SeenProgress& progress = output_.progress().steps > 0 ? output_.progress() : variables_;
+  TraceSample sample;
+  sample.at_s = now;
+  sample.steps = progress.steps, sample.epoch = std::max<int64_t>(0, progress.epoch - 1);
+  sample.step_in_epoch = progress.step;
+  sample.losses = progress.losses, sample.bad_losses = progress.bad_losses;
+  sample.loss_sum = progress.loss;  // the last one
+  sample.system = system_->sample();
+  samples_.push_back(sample);
+  thin_out(samples_, kMostSamples);
+}
+
+void Watcher::read_variables() {
+  Target* main = main_target();
+  if (!main || !main->has_python()) return;
+  seen_.values.clear();
+  const std::vector<SeenValue> own = main->read_values(main->main_stack);
+  follow_counter(own);
+  seen_.values = own;
+  for (auto& [pid, target] : targets_) {
+    if (!target->has_python()) continue;
+    for (const PythonThread& thread : target->read_stacks(now_s())) {
+      note_endless_loops(*target, thread);
+      if (thread.torn || (pid == main_ && main->is_main_thread(thread.tid))) continue;
+      for (SeenValue& value : target->read_values(thread)) seen_.values.push_back(std::move(value));
+    }
+    if (seen_.values.size() > 60) break;
+  }
+  for (const SeenValue& value : seen_.values) {
+    if (!value.users || kind_of_variable(value.name) != 's') continue;
+    if (seen_.missing_files.size() >= kMostMissing || value.value.size() < 3) continue;
+    if (value.value.find('.') == std::string::npos || value.value.find("://") != std::string::npos)
+      continue;
+    const auto known =
+        std::find(seen_.missing_files.begin(), seen_.missing_files.end(), value.value);
+    if (known == seen_.missing_files.end() && !file_exists_for(main_, value.value))
+      seen_.missing_files.push_back(value.value);
+  }
+}
+
+void Watcher::note_endless_loops(Target& target, const PythonThread& thread) {
+  for (const PythonFrame& frame : thread.frames) {
+    if (!frame.code->users || seen_.endless.size() > 20) continue;
+    const auto known = std::find(seen_.endless.begin(), seen_.endless.end(), frame.code->function);
+    if (known == seen_.endless.end() &&
+        target.sources.has_endless_loop(frame.code->file, frame.code->first_line))
+      seen_.endless.push_back(frame.code->function);
+  }
+}
+
+// A whole number that only grows, in the main thread's own frames, is what the run counts by.
+void Watcher::follow_counter(const std::vector<SeenValue>& values) {
+  // No `i`: it may count anything, the files that a generator tries in vain among them.
+  static constexpr const char* kBest[] = {"global_step", "step",      "batch_idx", "batch_index",
+                                          "batch_id",    "iteration", "begin_step"};
+  for (const SeenValue& value : values) {
+    if (kind_of_variable(value.name) != 'n') continue;
+    const int64_t number = std::atoll(value.value.c_str());
+    if (value.name == "epoch") variables_.epoch = number + 1;
+    if (value.name == "epochs" || value.name == "n_epochs" || value.name == "num_epochs")
+      variables_.epochs = number;
+    if (value.name == "steps_per_epoch" && number > 0) variables_.steps_per_epoch = number;
+    Counter& counter = counters_[value.function + "\n" + value.name];
+    if (counter.changes == 0 && counter.first_s == 0)
+      counter = {number, number, 0, now_s(), now_s()};
+    if (number != counter.last) ++counter.changes, counter.last_s = now_s();
+    counter.last = number;
+    if (counters_.size() > 200) counters_.clear();
+  }
+  for (const char* best : kBest) {
+    for (const SeenValue& value : values) {
+      if (value.name != best || kind_of_variable(value.name) != 'n') continue;
+      const Counter& counter = counters_[value.function + "\n" + value.name];
+      if (counter.changes < 2) continue;
+      const int64_t now = std::atoll(value.value.c_str());
+      int64_t done = now - variables_.step;
+      if (variables_.first_step_s < 0) done = 0, variables_.first_step_s = now_s();
+      if (done < 0) done = now;
+      if (done > 0 && variables_.last_step_s >= 0) {
+        const double pace = (now_s() - variables_.last_step_s) / double(done);
+        variables_.step_s = variables_.step_s > 0 ? 0.7 * variables_.step_s + 0.3 * pace : pace;
+      }
+      if (done > 0 || variables_.last_step_s < 0) variables_.last_step_s = now_s();
+      variables_.steps += done;
+      variables_.step = now;
+      return;
+    }
+  }
+}
+
+void Watcher::look_around_all() {
+  if (!targets_.count(main_)) return;
+  seen_.cpus_allowed = cpus_allowed(main_);
+  const Surroundings around = look_around(main_);
+  if (!around.network_files.empty()) seen_.network_files = around.network_files;
+  seen_.shm_bytes = around.shm_bytes;
+  seen_.shm_free_bytes = seen_.shm_free_bytes < 0
+                             ? around.shm_free_bytes
+                             : std::min(seen_.shm_free_bytes, around.shm_free_bytes);
+  seen_.cuda_libraries = around.cuda_libraries;
+  if (!around.framework.empty()) seen_.framework = around.framework;
+  if (!nvml_->there()) return;
+  std::set<int64_t> pids;
+  for (const auto& [pid, target] : targets_) pids.insert(pid);
+  std::vector<SeenGpu> now = nvml_->read(pids);
+  ++gpu_samples_;
+  for (size_t i = 0; i < now.size(); ++i) {
+    const bool before = i < seen_.gpus.size();
+    const double mean = before ? seen_.gpus[i].utilisation : now[i].recent;
+    now[i].utilisation = mean + (now[i].recent - mean) / double(gpu_samples_);
+    now[i].used |= before && seen_.gpus[i].used;
+  }
+  seen_.gpus = std::move(now);
+}
+
+void Watcher::ended(int wait_status) {
+  seen_.exit = ending_text(wait_status);
+  seen_.exit_status =
+      WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+Trace Watcher::trace() const {
+  Trace out;
+  out.run = run_;
+  out.samples = samples_;
+  Outside& o = out.outside = seen_;
+  o.at_s = now_s();
+  o.output = output_.output();
+  o.output.watched = options_.launched;
+  o.progress = output_.progress().steps > 0 ? output_.progress() : variables_;
+  o.stacks = stacks_.most(kMostStacks);
+  o.quiet_s = o.at_s - moved_s_;
+  if (const Target* main = main_target()) {
+    o.main_still_s = main->has_python() ? o.at_s - main->changed_s : 0;
+    o.command = redacted_command(command_line(main_));
+    std::map<std::string, SeenThreads> groups;
+    for (const auto& thread : main->threads) {
+      const bool first = thread.tid == main_;
+      SeenThreads& group = groups[first ? "main thread" : without_digits(thread.name)];
+      const auto cores = main->thread_cores.find(thread.tid);
+      const double used = cores == main->thread_cores.end() ? 0 : cores->second;
+      group.name = first ? "main thread" : without_digits(thread.name);
+      ++group.count;
+      group.cpu_s += thread.cpu_s, group.cores += used;
+      group.busiest = std::max(group.busiest, used);
+    }
+    for (auto& [name, group] : groups) o.threads.push_back(group);
+    if (!main->has_python() && o.at_s > 1) o.blind = main->problem;
+  }
+  for (const auto& [pid, target] : targets_) {
+    SeenProcess seen = target->seen;
+    SourceLines& sources = target->sources;
+    seen.stack = seen_frames(target->main_stack, sources);
+    o.processes.insert(pid == main_ ? o.processes.begin() : o.processes.end(), std::move(seen));
+  }
+  o.processes.insert(o.processes.end(), gone_.begin(), gone_.end());
+  out.run.program = o.command;
+  if (!seen_.exit.empty())
+    out.ending = seen_.exit_status == 0 ? "finished" : "failed: " + seen_.exit;
+  return out;
+}
+
+}  // namespace headway

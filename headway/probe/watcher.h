@@ -1,0 +1,85 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "headway/probe/nvml.h"
+#include "headway/probe/output_reader.h"
+#include "headway/probe/stack_counts.h"
+#include "headway/probe/target.h"
+#include "headway/trace/trace.h"
+
+namespace headway {
+
+// Watches a process and all it starts, and keeps a Trace of what it saw. Never stops the target and
+// stays within a small share of one core: it looks less often when a look costs more.
+//
+//   Watcher watcher(pid, {});
+//   while (watcher.look()) sleep_until(watcher.next_look_s());
+//   diagnose(watcher.trace());
+//
+// Not for several threads.
+class Watcher {
+ public:
+  struct Options {
+    bool launched = false;  // by us, a moment ago
+  };
+  Watcher(pid_t root, Options options);
+
+  // Reads what is due. False once the process is gone (a zombie is gone).
+  bool look();
+  double now_s() const;
+  double next_look_s() const { return next_stacks_s_; }
+
+  // `run` hands over what the program wrote, and how it ended.
+  void take_output(std::string_view bytes, bool errors) { output_.take(bytes, now_s(), errors); }
+  void ended(int wait_status);
+
+  Trace trace() const;
+
+ private:
+  void find_processes();
+  void read_stacks();
+  void count_stacks(Target& target, const char* role);
+  void read_counters();
+  void read_variables();
+  void note_endless_loops(Target& target, const PythonThread& thread);
+  void follow_counter(const std::vector<SeenValue>& values);
+  void look_around_all();
+  Target* main_target() const;
+
+  const pid_t root_;
+  const Options options_;
+  const int64_t began_ns_;
+  std::map<pid_t, std::unique_ptr<Target>> targets_;
+  pid_t main_ = 0;
+  std::vector<SeenProcess> gone_;
+  std::set<pid_t> zombies_;  // already noted
+  StackCounts stacks_;
+  OutputReader output_;
+  SeenProgress variables_{.source = "variables"};
+  struct Counter {
+    int64_t first = 0, last = 0, changes = 0;
+    double first_s = 0, last_s = 0;
+  };
+  std::map<std::string, Counter> counters_;
+  std::unique_ptr<Nvml> nvml_;
+  std::unique_ptr<SystemSampler> system_;
+  pid_t system_of_ = 0;
+  double next_system_s_ = 0;
+  Outside seen_;
+  RunFacts run_;
+  std::vector<TraceSample> samples_;
+  double next_stacks_s_ = 0, next_counters_s_ = 0, next_around_s_ = 1;
+  double moved_s_ = 0;  // when output, a step or reading last moved
+  double last_read_bytes_ = 0, last_read_s_ = 0, last_ready_s_ = 0, last_cpu_s_ = 0;
+  int64_t last_bytes_ = 0, last_steps_ = 0, gpu_samples_ = 0;
+  size_t next_worker_ = 0;
+};
+
+}  // namespace headway
