@@ -25,7 +25,7 @@ class Birds(tf.keras.utils.PyDataset):
     def __getitem__(self, index):
         paths = self.paths[index * self.batch_size:(index + 1) * self.batch_size]
         images = [np.asarray(Image.open(path).resize((64, 64))) / 255.0 for path in paths]
-        return np.array(images, np.float32), np.zeros(len(images))
+        return np.array(images, np.float32), np.random.randint(0, 10, len(images))
 
 
 model = tf.keras.Sequential([

@@ -8,7 +8,7 @@
 import numpy as np
 import tensorflow as tf
 
-images = np.random.rand(4000, 48, 48).astype(np.float32)
+images = np.random.rand(20000, 48, 48).astype(np.float32)
 labels = np.random.randint(0, 10, len(images))
 
 
