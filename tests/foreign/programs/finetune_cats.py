@@ -27,7 +27,7 @@ class Cats(Dataset):
 
 
 def main():
-    loader = DataLoader(Cats(make_files.photos(300, 1024, 768)), batch_size=32, shuffle=True, num_workers=24)
+    loader = DataLoader(Cats(make_files.photos(300, 640, 480)), batch_size=16, shuffle=True, num_workers=24)
     model = nn.Sequential(nn.Conv2d(3, 16, 3, stride=2), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for epoch in range(100):
