@@ -13,7 +13,7 @@ import processes
 import program as programs
 
 # After the interrupt: TensorFlow finishes a step first, and a compiling XLA cannot be interrupted at all.
-SECONDS_TO_END = 12
+SECONDS_TO_END = 6
 SECONDS_TO_ATTACH = 40
 
 

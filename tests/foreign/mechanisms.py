@@ -36,7 +36,10 @@ def cgroup(controller, version_1, version_2):
             group.mkdir()
         except OSError:
             continue
+        # In a plain folder any file can be written; in a group only those that are there.
         try:
+            if not (group / file).exists():
+                raise FileNotFoundError(group / file)
             (group / file).write_text(value)
         except OSError:
             group.rmdir()

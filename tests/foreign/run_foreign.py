@@ -15,6 +15,8 @@ import json
 import os
 import pathlib
 import re
+import signal
+import subprocess
 import sys
 import time
 
@@ -43,6 +45,14 @@ def arguments():
     parser.add_argument("--json", help="write the cases there")
     parser.add_argument("--list", action="store_true")
     return parser.parse_args()
+
+
+def make_files(options):
+    """Once per machine; takes half a minute the first time."""
+    for python in (options.tensorflow, options.torch):
+        if python and subprocess.run([python, programs.FOLDER / "make_files.py"]).returncode == 0:
+            return
+    raise SystemExit("the programs' files could not be made: no Python with numpy and Pillow")
 
 
 def refusal(case, pythons):
@@ -107,6 +117,9 @@ def main():
         return 2
     pythons = {"tensorflow": options.tensorflow, "torch": options.torch, "plain": options.torch}
     processes.adopt_orphans()
+    # A shell's background jobs ignore the interrupt, and so would all that we start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    make_files(options)
     results, skipped, started = [], [], time.monotonic()
     print(f"{'program':18} {'expected':24} {'given':34} {'verdict':12} {'s':>5}")
     for case in cases:

@@ -2,7 +2,7 @@
 # expected: worker-deadlock
 # verdict: stuck
 # seconds: 20
-# where: with self.guard / with guard
+# where: with self.guard
 # Why: a background thread refreshes an index under a lock while the DataLoader forks. The children get a copy of the
 # lock that is taken, and no thread that could give it back: every worker waits for ever in __getitem__.
 import threading

@@ -9,7 +9,7 @@
 import numpy as np
 import tensorflow as tf
 
-images = np.random.rand(30000, 28, 28, 3)
+images = np.random.rand(12000, 28, 28, 3)
 labels = np.random.randint(0, 10, len(images))
 data = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(len(images)).batch(32)
 data = data.prefetch(tf.data.AUTOTUNE)
@@ -22,4 +22,4 @@ model = tf.keras.Sequential([
     tf.keras.layers.Dense(10, activation="softmax"),
 ])
 model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
-model.fit(data, epochs=10)
+model.fit(data, epochs=20)

@@ -76,3 +76,18 @@ def blob(megabytes):
                 out.write(random.bytes(1 << 20))
 
     return str(_once(f"blob-{megabytes}", fill) / "samples.bin")
+
+
+def everything():
+    """All that the programs ask for, so that none spends its time making files."""
+    for count, width, height in ((300, 1024, 768), (300, 640, 480), (200, 160, 120), (120, 2048, 1536)):
+        photos(count, width, height)
+    arrays(64, (96, 96, 3))
+    arrays(1024, (64, 64))
+    crumbs(40000, 256)
+    blob(32)
+    blob(256)
+
+
+if __name__ == "__main__":
+    everything()

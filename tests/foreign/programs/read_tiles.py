@@ -3,7 +3,7 @@
 # verdict: slow
 # seconds: 22
 # setup: disk-limit 4
-# where: read / preadv
+# where: read
 # Why: a cgroup lets the job read 4 MB a second from its disk, as a cheap cloud disk does; the file is not in the page
 # cache. The readers sit in the kernel, in state D.
 import os

@@ -2,7 +2,7 @@
 # expected: serial-map [also accepted: python-generator, input-bound]
 # verdict: slow
 # seconds: 22
-# where: medfilt / median / np.
+# where: median / np.
 # Why: the map calls numpy_function, which is stateful to tf.data: it is not made parallel, and num_parallel_calls is
 # not given. One thread filters one picture after the other.
 import numpy as np

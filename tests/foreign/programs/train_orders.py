@@ -2,7 +2,7 @@
 # expected: gradient-not-connected [also accepted: weights-not-updated, loss-frozen]
 # verdict: slow|healthy
 # seconds: 18
-# where: predicted = / round
+# where: predicted =
 # Why: tf.round has no gradient, so nothing flows to the first layers; Keras warns "Gradients do not exist" once, in the
 # middle of other lines.
 import numpy as np

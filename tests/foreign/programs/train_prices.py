@@ -11,8 +11,8 @@ y = np.exp(x[:, :3].sum(axis=1)).astype(np.float32)
 y[np.random.rand(len(y)) < 0.001] = np.nan
 
 model = tf.keras.Sequential([
-    tf.keras.layers.Dense(64, activation="relu"),
-    tf.keras.layers.Dense(64, activation="relu"),
+    tf.keras.layers.Dense(512, activation="relu"),
+    tf.keras.layers.Dense(512, activation="relu"),
     tf.keras.layers.Dense(1),
 ])
 model.compile("adam", "mse")

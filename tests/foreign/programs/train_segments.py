@@ -21,7 +21,7 @@ def block(x, width):
 
 inputs = tf.keras.Input((32, 32, 3))
 x = tf.keras.layers.Conv2D(16, 3, padding="same")(inputs)
-for _ in range(60):
+for _ in range(24):
     x = block(x, 16)
 outputs = tf.keras.layers.Conv2D(4, 1, activation="softmax")(x)
 model = tf.keras.Model(inputs, outputs)

@@ -2,15 +2,15 @@
 # expected: learning-rate [also accepted: loss-oscillates, exploding-gradients]
 # verdict: slow|healthy
 # seconds: 18
-# Why: Adam with a rate of 30: the loss jumps to thousands and never comes back below its first value.
+# Why: Adam with a rate of 30: the loss jumps up and stays several times what it was at the start.
 import numpy as np
 import tensorflow as tf
 
 x = np.random.rand(20000, 32).astype(np.float32)
 y = np.random.randint(0, 10, len(x))
 model = tf.keras.Sequential([
-    tf.keras.layers.Dense(64, activation="relu"),
-    tf.keras.layers.Dense(64, activation="relu"),
+    tf.keras.layers.Dense(512, activation="relu"),
+    tf.keras.layers.Dense(512, activation="relu"),
     tf.keras.layers.Dense(10),
 ])
 model.compile(tf.keras.optimizers.Adam(learning_rate=30.0),
