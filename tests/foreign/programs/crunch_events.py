@@ -1,7 +1,7 @@
 # python: plain
 # expected: worker-deadlock
 # verdict: stuck
-# seconds: 20
+# seconds: 18
 # where: with journal_lock
 # Why: a thread writes a journal under a lock at the moment of the fork; the workers' copy of the lock stays taken.
 import multiprocessing

@@ -1,7 +1,7 @@
 # python: plain
 # expected: worker-died
 # verdict: stuck
-# seconds: 20
+# seconds: 18
 # Why: one worker of a multiprocessing.Pool is killed (SIGKILL, as the kernel does when memory is short) with a task in
 # its hands. The pool starts another worker, but the task is lost: the parent waits for its answer for ever.
 import multiprocessing

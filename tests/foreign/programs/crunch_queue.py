@@ -1,7 +1,8 @@
 # python: plain
 # expected: worker-died
 # verdict: stuck
-# seconds: 20
+# seconds: 18
+# how: attach
 # where: .get(
 # Why: a producer process leaves by os._exit in the middle of its work (a native library calls exit on an error); the
 # consumer waits in Queue.get for batches that nobody makes any more.

@@ -1,7 +1,7 @@
 # python: torch
 # expected: dataloader-workers [also accepted: thread-oversubscription, decode-saturated, input-bound]
 # verdict: slow
-# seconds: 20
+# seconds: 18
 # Why: 24 workers that all decode on 2 cores: each waits for a core most of the time. (A machine with 24 cores or more
 # would be glad of them: the runner skips it there.)
 # most-cores: 8

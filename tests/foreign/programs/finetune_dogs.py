@@ -2,6 +2,7 @@
 # expected: dataloader-workers [also accepted: input-bound]
 # verdict: slow
 # seconds: 18
+# how: attach
 # where: Image.open / resize / np.asarray
 # Why: num_workers is left at 0: the training loop itself decodes, picture by picture.
 import numpy as np

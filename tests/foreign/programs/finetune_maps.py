@@ -1,7 +1,7 @@
 # python: torch
 # expected: shared-memory-too-small [also accepted: worker-died]
 # verdict: crashed|stuck
-# seconds: 25
+# seconds: 30
 # setup: small-shm 12
 # Why: /dev/shm holds 12 MB (a container gives 64 MB unless told otherwise) and a batch takes 9.6: the second one does
 # not fit, and the worker dies of it ("Bus error" or "unable to write to file").

@@ -1,7 +1,7 @@
 # python: torch
 # expected: loader-not-picklable
 # verdict: crashed
-# seconds: 25
+# seconds: 30
 # where: DataLoader / enumerate(loader)
 # Why: the workers are started by spawn, and the data set holds a lambda, which cannot be pickled.
 import torch

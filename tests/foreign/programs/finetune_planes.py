@@ -1,7 +1,8 @@
 # python: torch
 # expected: worker-deadlock
 # verdict: stuck
-# seconds: 20
+# seconds: 18
+# how: attach
 # where: with self.guard
 # Why: a background thread refreshes an index under a lock while the DataLoader forks. The children get a copy of the
 # lock that is taken, and no thread that could give it back: every worker waits for ever in __getitem__.

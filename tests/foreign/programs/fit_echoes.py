@@ -1,7 +1,7 @@
 # python: torch
 # expected: step-time-grows [also accepted: host-memory-leak]
 # verdict: slow
-# seconds: 25
+# seconds: 22
 # where: running / backward
 # Why: the running loss is a tensor with a history, so the graph of all earlier steps is walked again by every backward.
 import time

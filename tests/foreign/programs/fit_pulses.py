@@ -1,7 +1,7 @@
 # python: torch
 # expected: cpu-quota
 # verdict: slow
-# seconds: 20
+# seconds: 18
 # setup: cpu-quota 30
 # env: OMP_NUM_THREADS=2
 # Why: a cgroup grants 30% of one core; two threads use that up in the first part of every 100 ms and then stand still.

@@ -1,7 +1,7 @@
 # python: torch
 # expected: healthy
 # verdict: healthy
-# seconds: 20
+# seconds: 18
 # setup: neighbour 2
 # env: OMP_NUM_THREADS=2
 # Why: somebody else's job keeps every core busy beside it. The training gets half of the machine and uses it; its own
@@ -9,7 +9,7 @@
 import torch
 from torch import nn
 
-model = nn.Sequential(nn.Linear(512, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
+model = nn.Sequential(nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
 optimizer = torch.optim.Adam(model.parameters())
 x = torch.randn(4096, 512)
 y = torch.randint(0, 10, (4096,))

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: healthy
 # verdict: healthy
-# seconds: 22
+# seconds: 20
 # seed: 004-2, 004-3
 # Why: a PyDataset whose __getitem__ takes the next batch of a tf.data pipeline: still one call at a time, but a call
 # finds its batch ready, because the model takes longer than the decoding.

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: healthy
 # verdict: healthy
-# seconds: 20
+# seconds: 18
 # Why: the net has learnt what there is to learn: the loss is small and hardly moves. That is not a frozen loss.
 import numpy as np
 import tensorflow as tf

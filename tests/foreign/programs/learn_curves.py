@@ -2,6 +2,7 @@
 # expected: healthy
 # verdict: healthy
 # seconds: 18
+# how: attach
 # env: OMP_NUM_THREADS=2
 # Why: a plain PyTorch loop, bound by its model.
 import torch

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: healthy
 # verdict: healthy
-# seconds: 22
+# seconds: 20
 # Why: validation after every epoch takes about a third of the time, on purpose, and moves. At most a remark.
 import numpy as np
 import tensorflow as tf

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: healthy
 # verdict: healthy
-# seconds: 20
+# seconds: 18
 # Why: a convolution net that keeps every core busy with training; slow, and nothing is wrong.
 import numpy as np
 import tensorflow as tf

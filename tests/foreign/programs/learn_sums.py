@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: healthy
 # verdict: finished|healthy
-# seconds: 25
+# seconds: 30
 # seed: 001-3
 # Why: there is a sleep in the function given to map, but it is Python: it runs once, while the map is traced.
 import time

@@ -1,7 +1,7 @@
 # python: torch
 # expected: limits-or-disk-full
 # verdict: crashed
-# seconds: 25
+# seconds: 30
 # where: open(
 # Why: every sample opens its file and nothing closes it; at the limit of open files (256 here, often 1024) the job
 # ends with "Too many open files".

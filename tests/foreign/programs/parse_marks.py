@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: crashed
 # verdict: crashed
-# seconds: 25
+# seconds: 30
 # where: resize
 # seed: 000-2 as written
 # Why: decode_image gives a tensor of unknown rank (it might be a GIF), and resize refuses it while the map is traced.

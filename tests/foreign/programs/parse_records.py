@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: crashed
 # verdict: crashed
-# seconds: 25
+# seconds: 30
 # where: model.fit
 # seed: 000-3 as written
 # Why: the TFRecord file does not exist; TensorFlow says so when fit asks for the first batch, and that is the line.

@@ -1,10 +1,10 @@
 # python: torch
 # expected: slow-storage [also accepted: input-bound, dataset-exceeds-ram, dataloader-workers]
 # verdict: slow
-# seconds: 22
-# setup: disk-limit 4
+# seconds: 20
+# setup: disk-limit 2
 # where: read
-# Why: a cgroup lets the job read 4 MB a second from its disk, as a cheap cloud disk does; the file is not in the page
+# Why: a cgroup lets the job read 2 MB a second from its disk, as a cheap cloud disk does; the file is not in the page
 # cache. The readers sit in the kernel, in state D.
 import os
 

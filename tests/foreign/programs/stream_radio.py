@@ -1,7 +1,7 @@
 # python: torch
 # expected: slow-storage [also accepted: input-bound, network-storage]
 # verdict: slow
-# seconds: 20
+# seconds: 18
 # where: read
 # Why: the samples come through a pipe from a process that delivers 2 MB a second, as a remote disk does that is read by
 # `ssh host cat` or an object store's own tool. The training waits in read most of the time, all cores idle.

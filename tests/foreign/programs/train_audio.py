@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: slow-callback
 # verdict: slow
-# seconds: 22
+# seconds: 20
 # where: save
 # Why: the whole model is written to disk after every batch.
 import os

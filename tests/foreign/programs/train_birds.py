@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: sequence-on-main-thread [also accepted: python-generator, input-bound]
 # verdict: slow
-# seconds: 20
+# seconds: 18
 # where: Image.open / resize / np.asarray
 # seed: 004-1
 # Why: a PyDataset with the default workers=1 makes one batch at a time. With the TensorFlow backend one tf.data thread

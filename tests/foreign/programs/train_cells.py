@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: no-prefetch [also accepted: input-bound, python-generator]
 # verdict: slow
-# seconds: 20
+# seconds: 18
 # where: load_batch / np.load / np.
 # Why: a hand-written loop: make a batch, train on it, make the next. Input and training take turns on the main thread;
 # half of each step the model does nothing. (A tf.data pipeline without prefetch no longer shows this: TF 2.21 adds the

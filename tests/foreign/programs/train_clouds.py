@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: serial-map [also accepted: python-generator, input-bound]
 # verdict: slow
-# seconds: 22
+# seconds: 20
 # where: median / np.
 # Why: the map calls numpy_function, which is stateful to tf.data: it is not made parallel, and num_parallel_calls is
 # not given. One thread filters one picture after the other.

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: healthy [also accepted: output-buffered]
 # verdict: healthy
-# seconds: 25
+# seconds: 22
 # how: attach
 # Why: prints through a pipe without flushing, so nothing is seen for minutes; the steps go on. At most a remark
 # (output-buffered, severity info). By attach, for `run` gives a terminal, where nothing is held back.

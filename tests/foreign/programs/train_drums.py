@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: host-memory-leak [also accepted: step-time-grows]
 # verdict: slow|healthy
-# seconds: 25
+# seconds: 22
 # where: outputs.append
 # Why: every step's output is kept in a list "for later"; memory rises in a straight line (about 40 MB a second) until
 # the machine has no more.

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: python-generator [also accepted: input-bound]
 # verdict: slow
-# seconds: 20
+# seconds: 18
 # where: Image.open / image.resize / np.asarray
 # seed: 000-1 supplied
 # Why: PIL opens, decodes and resizes picture after picture on the one thread that runs the generator; the model needs

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: wrong-steps-per-epoch
 # verdict: slow|healthy|finished
-# seconds: 25
+# seconds: 30
 # where: model.fit
 # Why: steps_per_epoch=1000, but the data set ends after 60 batches and is not repeated: Keras says "ran out of data" and
 # goes through the remaining epochs without training.

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: preprocessing-before-fit [also accepted: per-pixel-python]
 # verdict: not-started
-# seconds: 20
+# seconds: 18
 # where: smooth / window / for
 # seed: 003-2 supplied
 # Why: a Python loop over the whole data set runs before fit is called; there is no epoch yet to be stuck in.

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: source-never-yields
 # verdict: stuck
-# seconds: 25
+# seconds: 22
 # where: Image.open / except / continue / for path / while True
 # seed: 000-1 as written
 # Why: the folder is wrong, every open fails, the exception is swallowed and the loop begins again: not one batch.

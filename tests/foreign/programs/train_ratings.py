@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: batch-too-small
 # verdict: slow
-# seconds: 20
+# seconds: 18
 # where: model.fit
 # seed: 003-1 supplied
 # Why: batch_size=1 with a small model: a step costs the same for 64 samples, so an epoch takes 64 times as long.

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: shuffle-fill
 # verdict: slow|not-started|stuck
-# seconds: 25
+# seconds: 22
 # seed: 000-2 supplied, 000-3 supplied
 # Why: shuffle(20000) stands behind the decoding, so 20,000 decoded pictures have to be made and held before the first
 # batch. TensorFlow logs "Filling up shuffle buffer" every ten seconds. Shuffling the paths would cost nothing.

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: decode-saturated [also accepted: input-bound]
 # verdict: slow
-# seconds: 20
+# seconds: 18
 # Why: every core decodes large JPEGs, in parallel and with prefetch, and a tiny model waits: more threads cannot help.
 # On a machine with many cores a single decode thread pool may be fast enough, so the runner skips it there.
 # most-cores: 8

@@ -13,6 +13,6 @@ model = tf.keras.Sequential([
     tf.keras.layers.Dense(512, activation="relu"),
     tf.keras.layers.Dense(10),
 ])
-model.compile(tf.keras.optimizers.Adam(learning_rate=30.0),
+model.compile(tf.keras.optimizers.Adam(30.0),
               tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 model.fit(x, y, batch_size=64, epochs=100)

@@ -1,7 +1,7 @@
 # python: tensorflow
 # expected: crashed
 # verdict: crashed
-# seconds: 25
+# seconds: 30
 # where: model.fit
 # seed: 003-1 as written, 003-2 as written, 003-3 as written
 # Why: x_train was never made: NameError, before anything is slow.
