@@ -1,6 +1,7 @@
 """The examiner examined: headers, judgement, and a case from start to end under a stand-in for headway."""
 import os
 import pathlib
+import shutil
 import stat
 import tempfile
 import unittest
@@ -45,6 +46,7 @@ def verdict(*findings, word="slow"):
 class Examiner(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="examiner-"))
+        self.addCleanup(shutil.rmtree, self.folder)
 
     def case(self, text=ONE):
         path = self.folder / "one.py"

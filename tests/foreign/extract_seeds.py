@@ -12,6 +12,7 @@ import argparse
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -82,13 +83,28 @@ def run_plainly(path, python, seconds):
     return status, took, [line for line in text.splitlines() if line.strip()]
 
 
-def case_for(name, path):
+def try_plainly(name, path, options):
+    status, took, lines = run_plainly(path, options.tensorflow, options.seconds)
+    how = "still runs" if status is None else f"exit {status}"
+    print(f"=== {name}: {how} after {took:.1f} s", *(f"    {line[:160]}" for line in lines[-4:]), sep="\n", flush=True)
+    return True
+
+
+def try_under_headway(name, path, options):
     expected, accepted, verdicts = seed_supplies.EXPECTED[name]
-    return Program(path=path, python="tensorflow", expected=expected, accepted=accepted, verdicts=verdicts, seconds=30,
-                   why="")
+    case = Program(path=path, python="tensorflow", expected=expected, accepted=accepted, verdicts=verdicts,
+                   seconds=options.seconds, why="")
+    limited = ["sh", "-c", f'ulimit -v {seed_supplies.MEMORY >> 10}; exec "$@"', "sh"]
+    try:
+        result = judge.judge(case, examine.by_run(case, [*limited, options.tensorflow, str(path)], options.headway,
+                                                  path.parent, set()))
+    except examine.NoVerdict as problem:
+        result = judge.no_verdict(case, str(problem))
+    print(run_foreign.row(result), flush=True)
+    return result.ok
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--run", action="store_true")
@@ -96,38 +112,35 @@ def main():
     parser.add_argument("--tensorflow", default=run_foreign.newest_interop_python())
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
     folder = seeds_folder()
-    if folder is None:
-        print("skipped: no shared/seeds beside the checkout")
+    if folder is None or not options.tensorflow:
+        print("skipped: no shared/seeds beside the checkout, or no TensorFlow (scripts/interop_setup.sh)")
         return 77
     processes.adopt_orphans()
-    wrong = 0
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    attempt = try_under_headway if options.headway else try_plainly
+    right = tried = 0
     for name, code, supply in variants(folder):
         if not re.search(options.only, name):
             continue
         if options.out:
             options.out.mkdir(parents=True, exist_ok=True)
             place(name, code, supply, options.out, options.tensorflow)
-        if not options.run:
+        if options.run:
+            with tempfile.TemporaryDirectory(prefix="seed-") as fresh:
+                path = place(name, code, supply, pathlib.Path(fresh), options.tensorflow)
+                right += attempt(name, path, options)
+            tried += 1
+        else:
             print(name)
-            continue
-        with tempfile.TemporaryDirectory(prefix="seed-") as fresh:
-            path = place(name, code, supply, pathlib.Path(fresh), options.tensorflow)
-            if options.headway:
-                case = case_for(name, path)
-                try:
-                    command = ["sh", "-c", f"ulimit -v {seed_supplies.MEMORY >> 10}; exec \"$@\"", "sh", options.tensorflow, str(path)]
-                    result = judge.judge(case, examine.by_run(case, command, options.headway, path.parent, set()))
-                except examine.NoVerdict as problem:
-                    result = judge.no_verdict(case, str(problem))
-                wrong += not result.ok
-                print(run_foreign.row(result), flush=True)
-            else:
-                status, took, lines = run_plainly(path, options.tensorflow, options.seconds)
-                how = "still runs" if status is None else f"exit {status}"
-                print(f"=== {name}: {how} after {took:.1f} s", *(f"    {line[:160]}" for line in lines[-4:]), sep="\n", flush=True)
-    return 1 if wrong else 0
+    if options.headway:
+        print(f"{right} of {tried} as expected")
+    return 0 if right == tried else 1
 
 
 if __name__ == "__main__":

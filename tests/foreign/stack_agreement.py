@@ -35,9 +35,8 @@ ROOT = HERE.parents[1]
 AGREE, TORN = 0.99, 0.005
 
 
-def pythons():
+def pythons(work):
     """(label, command, folder outside, folder inside): how to start each, and where it finds the target."""
-    work = pathlib.Path(tempfile.mkdtemp(prefix="stacks-"))
     found = []
     for path in ["/usr/bin/python3", *sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))]:
         if os.access(path, os.X_OK) and not re.search(r"/3\.[4-7]\.", path):  # older than what is promised
@@ -168,6 +167,14 @@ def examine(python, options):
     return report
 
 
+def try_python(python, options):
+    try:
+        return examine(python, options)
+    except (RuntimeError, subprocess.CalledProcessError) as problem:
+        print(f"FAILED   {python[0]}: {problem}", flush=True)
+        return {"python": python[0], "holds": False, "problem": str(problem)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--headway", default=os.environ.get("HEADWAY", str(ROOT / "build/release/headway")))
@@ -182,17 +189,10 @@ def main():
     if not os.access(options.pyspy, os.X_OK):
         print("skipped: no py-spy here yet; scripts/foreign_setup.sh installs it")
         return 77
-    reports, failed = [], 0
-    for python in pythons():
-        if not re.search(options.only, python[0]):
-            continue
-        try:
-            reports.append(examine(python, options))
-            failed += not reports[-1]["holds"]
-        except (RuntimeError, subprocess.CalledProcessError) as problem:
-            print(f"FAILED   {python[0]}: {problem}", flush=True)
-            reports.append({"python": python[0], "holds": False, "problem": str(problem)})
-            failed += 1
+    with tempfile.TemporaryDirectory(prefix="stacks-") as work:
+        reports = [try_python(python, options) for python in pythons(pathlib.Path(work))
+                   if re.search(options.only, python[0])]
+    failed = sum(not report["holds"] for report in reports)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"pythons": reports}, indent=1))
     print(f"{len(reports) - failed} of {len(reports)} Pythons hold")

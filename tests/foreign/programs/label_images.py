@@ -14,7 +14,7 @@ model = tf.keras.Sequential([
     tf.keras.layers.GlobalAveragePooling2D(),
     tf.keras.layers.Dense(100, activation="softmax"),
 ])
-images = np.random.rand(256, 96, 96, 3).astype(np.float32)
+images = np.random.rand(1024, 96, 96, 3).astype(np.float32)
 counts = np.zeros(100, int)
 for part in range(2000):
     scores = model.predict(images, batch_size=32, verbose=0)
