@@ -77,9 +77,9 @@ def run_plainly(path, python, seconds):
         except subprocess.TimeoutExpired:
             pass
         took, status = time.monotonic() - started, process.poll()
-        examine.stop(process, set())
-        said.seek(0)
+        said.seek(0)  # before it is stopped: what the interrupt makes it print is of no interest
         text = re.sub(r"\x1b\[[0-9;]*m|\x08|━", "", said.read()).replace("\r", "\n")
+        examine.stop(process, set())
     return status, took, [line for line in text.splitlines() if line.strip()]
 
 
