@@ -109,7 +109,7 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--run", action="store_true")
     parser.add_argument("--headway")
-    parser.add_argument("--tensorflow", default=run_foreign.newest_interop_python())
+    parser.add_argument("--tensorflow", default=run_foreign.interop_python())
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--only", default="")
     return parser.parse_args()

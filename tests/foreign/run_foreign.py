@@ -10,7 +10,6 @@ Exit status: 0 if at least 90% of the faults are named first and no healthy prog
 could not be tried at all.
 """
 import argparse
-import glob
 import json
 import os
 import pathlib
@@ -29,17 +28,18 @@ import program as programs
 GOAL = 0.9
 
 
-def newest_interop_python():
-    cache = os.environ.get("HEADWAY_CACHE", os.path.expanduser("~/.cache/headway"))
-    found = sorted(glob.glob(f"{cache}/interop-py*/bin/python"), key=os.path.getmtime)
-    return found[-1] if found else ""
+def interop_python():
+    """The Python with TensorFlow that scripts/interop_setup.sh makes, or ""."""
+    script = pathlib.Path(__file__).resolve().parents[2] / "scripts/interop_setup.sh"
+    path = subprocess.run([script, "--where"], capture_output=True, text=True).stdout.strip()
+    return path if os.access(path, os.X_OK) else ""
 
 
 def arguments():
     root = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--headway", default=os.environ.get("HEADWAY", str(root / "build/release/headway")))
-    parser.add_argument("--tensorflow", default=newest_interop_python(), help="a Python that has TensorFlow")
+    parser.add_argument("--tensorflow", default=interop_python(), help="a Python that has TensorFlow")
     parser.add_argument("--torch", default="/usr/bin/python3", help="a Python that has PyTorch")
     parser.add_argument("--only", default="", help="a regular expression for the names")
     parser.add_argument("--json", help="write the cases there")
