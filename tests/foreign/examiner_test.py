@@ -98,6 +98,11 @@ class Examiner(unittest.TestCase):
         self.assertFalse(judge.judge(case, verdict(("serial-map", "warning"))).ok)
         self.assertFalse(judge.no_verdict(case, "silent").ok)
 
+    def test_a_healthy_program_may_have_something_said_of_it_that_its_header_accepts(self):
+        case = self.case(ONE.replace("serial-map [", "healthy ["))
+        self.assertTrue(judge.judge(case, verdict(("input-bound", "warning"))).ok)
+        self.assertFalse(judge.judge(case, verdict(("input-bound", "warning"), ("nan-loss", "warning"))).ok)
+
     def test_a_crash_is_named_as_such_and_nothing_is_blamed(self):
         case = self.case(ONE.replace("serial-map [also accepted: input-bound]", "crashed"))
         self.assertTrue(judge.judge(case, {**verdict(word="crashed"), "sentence": "one.py:9"}).line_named)

@@ -47,13 +47,11 @@ def examples(folder):
 
 def variants(folder):
     """(name, code, needs): as written and, where something is lacking, supplied."""
-    earlier = {}
     for name, code in examples(folder):
-        earlier[name] = code
         yield name, code, None
         supply = seed_supplies.SUPPLIES.get(name)
         if supply:
-            yield f"{name}.supplied", supply.text(code, earlier), supply
+            yield f"{name}.supplied", supply.text(code), supply
 
 
 def place(name, code, supply, folder, python):

@@ -38,7 +38,7 @@ def judge(case, verdict):
     right = {case.expected, *case.accepted}
     where = loud[0].get("where", "") if loud else ""
     if case.healthy:
-        top1 = top3 = not given
+        top1 = top3 = all(cause in case.accepted for cause in given)
         line_named = None
     elif case.crashes:
         # Blaming one of the causes would be wrong; the line may stand anywhere in what was said.

@@ -84,7 +84,7 @@ def row(result):
 def summary(results, skipped):
     faulty = [r for r in results if not r.case.healthy]
     healthy = [r for r in results if r.case.healthy]
-    alarms = [r for r in healthy if r.given]
+    alarms = [r for r in healthy if r.given and not r.top1]
     asked = [r for r in faulty if r.line_named is not None and r.top1]
     lines = [f"faults: {sum(r.top1 for r in faulty)}/{len(faulty)} named first, "
              f"{sum(r.top3 for r in faulty)}/{len(faulty)} among the first three",

@@ -1,5 +1,5 @@
 # python: tensorflow
-# expected: healthy [also accepted: output-buffered]
+# expected: healthy
 # verdict: healthy
 # seconds: 22
 # how: attach
