@@ -92,6 +92,10 @@ class Examiner(unittest.TestCase):
         self.assertEqual((result.top1, result.top3), (False, True))
         self.assertFalse(judge.judge(case, verdict(("serial-map", "info"))).top3)
 
+    def test_where_there_is_nothing_to_repair_saying_it_is_enough(self):
+        case = self.case(ONE.replace("# verdict", "# severity: info\n# verdict"))
+        self.assertTrue(judge.judge(case, verdict(("serial-map", "info"))).top1)
+
     def test_a_healthy_program_must_not_be_accused(self):
         case = self.case(ONE.replace("serial-map [also accepted: input-bound]", "healthy"))
         self.assertTrue(judge.judge(case, verdict(("serial-map", "info"))).ok)

@@ -21,6 +21,7 @@ class Program:
     verdicts: list  # any of these; empty: not asked
     seconds: int  # how long it may run
     why: str
+    saying_is_enough: bool = False  # nothing to repair, only to explain: a finding of severity info counts
     how: str = "run"  # or "attach"
     where: tuple = ()  # one of these stands in the source line that the finding names
     setup: tuple = ()  # a mechanism of mechanisms.py and its number
@@ -86,6 +87,7 @@ def read_program(path):
             verdicts=[v for v in fields.pop("verdict", "").split("|") if v],
             seconds=int(fields.pop("seconds")),
             why=fields.pop("why"),
+            saying_is_enough=fields.pop("severity", "warning") == "info",
             how=fields.pop("how", "run"),
             where=tuple(w for w in fields.pop("where", "").split(" / ") if w),
             setup=(setup[0], int(setup[1])) if setup else (),

@@ -121,6 +121,8 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     make_files(options)
     results, skipped, started = [], [], time.monotonic()
+    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    print(f"load {load:.1f} on {cores} cores{': NOT A QUIET MACHINE, do not trust what follows' if load > cores / 2 else ''}")
     print(f"{'program':18} {'expected':24} {'given':34} {'verdict':12} {'s':>5}")
     for case in cases:
         why = refusal(case, pythons)

@@ -2,13 +2,13 @@
 # expected: healthy
 # verdict: healthy
 # seconds: 28
-# Why: a very deep net takes ten seconds and more to build and trace, once, in silence; then it trains.
+# Why: a very deep net takes several seconds to build and trace, once, in silence; then it trains.
 import numpy as np
 import tensorflow as tf
 
 inputs = tf.keras.Input((64,))
 x = inputs
-for _ in range(60):
+for _ in range(25):
     x = tf.keras.layers.Dense(64, activation="relu")(x) + x
     x = tf.keras.layers.LayerNormalization()(x)
 model = tf.keras.Model(inputs, tf.keras.layers.Dense(1)(x))
