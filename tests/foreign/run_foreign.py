@@ -119,10 +119,12 @@ def main():
     processes.adopt_orphans()
     # A shell's background jobs ignore the interrupt, and so would all that we start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    make_files(options)
+    if any("import make_files" in case.path.read_text() for case in cases):
+        make_files(options)
     results, skipped, started = [], [], time.monotonic()
     load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    print(f"load {load:.1f} on {cores} cores{': NOT A QUIET MACHINE, do not trust what follows' if load > cores / 2 else ''}")
+    noisy = ": NOT A QUIET MACHINE, do not trust what follows" if load > cores / 2 else ""
+    print(f"load {load:.1f} on {cores} cores{noisy}")
     print(f"{'program':18} {'expected':24} {'given':34} {'verdict':12} {'s':>5}")
     for case in cases:
         why = refusal(case, pythons)
@@ -137,8 +139,8 @@ def main():
     print(summary(results, skipped))
     print(f"{(time.monotonic() - started) / 60:.1f} minutes")
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps({"cases": [judge.as_json(r) for r in results],
-                                                          "skipped": [{"name": n, "why": w} for n, w in skipped]}, indent=1))
+        report = {"cases": [judge.as_json(r) for r in results], "skipped": [{"name": n, "why": w} for n, w in skipped]}
+        pathlib.Path(options.json).write_text(json.dumps(report, indent=1))
     return 0 if passed(results) else 1
 
 

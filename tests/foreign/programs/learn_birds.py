@@ -5,7 +5,6 @@
 # seed: 004-2, 004-3
 # Why: a PyDataset whose __getitem__ takes the next batch of a tf.data pipeline: still one call at a time, but a call
 # finds its batch ready, because the model takes longer than the decoding.
-import numpy as np
 import tensorflow as tf
 
 import make_files
