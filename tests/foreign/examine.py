@@ -1,0 +1,98 @@
+"""One case: a program runs under the outside eye, is stopped when its time is over, and the verdict is read."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import mechanisms
+import processes
+import program as programs
+
+# After the interrupt: TensorFlow finishes a step first, and a compiling XLA cannot be interrupted at all.
+SECONDS_TO_END = 6
+SECONDS_TO_ATTACH = 40
+
+
+class NoVerdict(Exception):
+    """The outside eye gave nothing that can be read."""
+
+
+def environment(case):
+    """What the program gets: no GPU (the expectations are for CPUs), no byte code beside the copies."""
+    return {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1", **case.environment}
+
+
+def stop(process, spared):
+    """An interrupt, as Ctrl-C would; then, for whoever is left, the hard way."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    try:
+        process.wait(SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        pass
+    processes.end_all_but(spared)
+    process.wait()
+
+
+def read_verdict(text, said):
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise NoVerdict(f"no JSON: {problem}; it said: {said.strip()[-400:] or 'nothing'}") from problem
+
+
+def by_run(case, command, headway, folder, spared):
+    out, log = folder / "verdict.json", folder / "said.txt"
+    with open(log, "w") as said:
+        process = subprocess.Popen([headway, "run", "--json-out", str(out), "--", *command], cwd=folder,
+                                   env=environment(case), stdin=subprocess.DEVNULL, stdout=said,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            process.wait(case.seconds)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            stop(process, spared)
+    said = log.read_text(errors="replace")
+    if not out.is_file():
+        raise NoVerdict(f"{out.name} was not written; it said: {said.strip()[-400:] or 'nothing'}")
+    return read_verdict(out.read_text(), said)
+
+
+def by_attach(case, command, headway, folder, spared):
+    """The program writes into a pipe that is read by nobody in a hurry, as behind `| tee log`."""
+    tee = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=folder, env=environment(case), stdin=subprocess.DEVNULL, stdout=tee.stdin,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
+    tee.stdin.close()
+    try:
+        time.sleep(max(case.seconds - 10, 1))
+        try:
+            done = subprocess.run([headway, "attach", str(process.pid), "--once", "--json"], capture_output=True,
+                                  text=True, timeout=SECONDS_TO_ATTACH)
+        except subprocess.TimeoutExpired as late:
+            raise NoVerdict(f"attach --once gave no verdict in {SECONDS_TO_ATTACH} s") from late
+    finally:
+        stop(process, spared)
+        tee.wait()
+    return read_verdict(done.stdout, done.stderr)
+
+
+def examine(case, headway, pythons):
+    """The verdict's JSON object. Raises mechanisms.Refused or NoVerdict."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="foreign-"))
+    try:
+        source = programs.copy_without_header(case.path, folder)
+        for other in programs.NOT_PROGRAMS:
+            shutil.copy(programs.FOLDER / other, folder)
+        with mechanisms.mechanism(case.setup) as prefix:
+            spared = set(processes.descendants(os.getpid()))
+            command = [*prefix, *case.wrap, pythons[case.python], str(source)]
+            way = by_attach if case.how == "attach" else by_run
+            return way(case, command, headway, folder, spared)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

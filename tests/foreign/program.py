@@ -1,0 +1,116 @@
+"""A program of the examination: its file, and what its header says is true of it.
+
+The header is for the examiner alone. The examined never gets to see it: it is given a copy of the file whose header
+lines are empty (same line numbers), under a neutral folder.
+"""
+import dataclasses
+import pathlib
+import re
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "programs"
+NOT_PROGRAMS = {"make_files.py"}
+CAUSES = FOLDER.parents[2] / "docs" / "causes"
+
+
+@dataclasses.dataclass
+class Program:
+    path: pathlib.Path
+    python: str  # tensorflow, torch or plain
+    expected: str  # the id of a cause; "healthy"; "crashed" where the program's own error ends it and no cause is to blame
+    accepted: list  # ids that are as good
+    verdicts: list  # any of these; empty: not asked
+    seconds: int  # how long it may run
+    why: str
+    saying_is_enough: bool = False  # nothing to repair, only to explain: a finding of severity info counts
+    how: str = "run"  # or "attach"
+    where: tuple = ()  # one of these stands in the source line that the finding names
+    setup: tuple = ()  # a mechanism of mechanisms.py and its number
+    wrap: tuple = ()
+    environment: dict = dataclasses.field(default_factory=dict)
+    most_cores: int = 1 << 30  # on larger machines the fault is none
+    seed: str = ""
+
+    @property
+    def name(self):
+        return self.path.stem
+
+    @property
+    def healthy(self):
+        return self.expected == "healthy"
+
+    @property
+    def crashes(self):
+        return self.expected == "crashed"
+
+
+def header_lines(text):
+    """The comment block that opens the file."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line[1:].strip())
+    return lines
+
+
+def fields_of(lines):
+    """`name: value` lines; what follows `Why:` belongs to it unless it is a field again."""
+    fields, last = {}, None
+    for line in lines:
+        match = re.match(r"([A-Za-z-]+): +(.*)", line)
+        if match:
+            last = match[1].lower()
+            fields[last] = match[2].strip()
+        elif last == "why":
+            fields["why"] += " " + line
+        else:
+            raise ValueError(f"not a header line: {line}")
+    return fields
+
+
+def known(cause):
+    if cause not in ("healthy", "crashed") and not (CAUSES / f"{cause}.md").is_file():
+        raise ValueError(f"no cause is called {cause}; the pages of docs/causes are the ids")
+    return cause
+
+
+def read_program(path):
+    try:
+        fields = fields_of(header_lines(path.read_text()))
+        expected, also = re.fullmatch(r"([a-z-]+)(?: \[also accepted: ([a-z, -]+)\])?", fields.pop("expected")).groups()
+        setup = fields.pop("setup", "").split()
+        program = Program(
+            path=path,
+            python=fields.pop("python"),
+            expected=known(expected),
+            accepted=[known(cause.strip()) for cause in (also or "").split(",") if cause.strip()],
+            verdicts=[v for v in fields.pop("verdict", "").split("|") if v],
+            seconds=int(fields.pop("seconds")),
+            why=fields.pop("why"),
+            saying_is_enough=fields.pop("severity", "warning") == "info",
+            how=fields.pop("how", "run"),
+            where=tuple(w for w in fields.pop("where", "").split(" / ") if w),
+            setup=(setup[0], int(setup[1])) if setup else (),
+            wrap=tuple(fields.pop("wrap", "").split()),
+            environment=dict(pair.split("=", 1) for pair in fields.pop("env", "").split()),
+            most_cores=int(fields.pop("most-cores", 1 << 30)),
+            seed=fields.pop("seed", ""),
+        )
+    except (ValueError, KeyError, AttributeError) as problem:
+        raise SystemExit(f"{path}: bad header: {problem}") from problem
+    if fields:
+        raise SystemExit(f"{path}: unknown header lines: {', '.join(fields)}")
+    return program
+
+
+def all_programs():
+    return [read_program(path) for path in sorted(FOLDER.glob("*.py")) if path.name not in NOT_PROGRAMS]
+
+
+def copy_without_header(path, folder):
+    """The file as the examined sees it: the header's lines are there and empty."""
+    text = path.read_text()
+    hidden = len(header_lines(text))
+    target = folder / path.name
+    target.write_text("\n".join([""] * hidden + text.split("\n")[hidden:]))
+    return target
