@@ -1,11 +1,12 @@
 # `make` alone lists what there is. INTEROP=0 leaves TensorFlow out of `make test`;
+# `make score JSON=FILE FOREIGN=0`: results for machines; without the programs of other frameworks.
 # JOBS=n limits the compilers that run at once; FUZZ_SECONDS=n sets how long each fuzzer runs.
 JOBS ?= $(shell nproc)
 INTEROP ?= 1
-export JOBS INTEROP
+export JOBS INTEROP JSON FOREIGN
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench format tidy clean
+.PHONY: help setup build demo test score bench format tidy clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -22,6 +23,9 @@ demo: build  ## make images, convert them, feed them, show where the time goes
 
 test: setup  ## every tree, every test, one closing line
 	@scripts/test.sh
+
+score: build  ## how often the doctor is right: the proving ground, live and recorded; JSON=FILE
+	@scripts/score.sh
 
 bench: build  ## speed beside the bare limit and the peers
 	@scripts/bench.sh

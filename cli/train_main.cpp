@@ -13,7 +13,10 @@
 #include "headway/doctor/diagnose.h"
 #include "headway/train/threads.h"
 #include "headway/train/train.h"
+#include "headway/io/output_file.h"
 #include "headway/view/json.h"
+#include "headway/view/live_screen.h"
+#include "headway/view/report.h"
 #include "headway/view/terminal.h"
 
 namespace headway::cli {
@@ -153,6 +156,24 @@ void say_where(const Model& model, const TrainSettings& s) {
   }
 }
 
+void write_report(const std::string& path, const Trace& trace) {
+  const std::vector<Finding> findings = diagnose(trace);
+  AtomicFile file(path);
+  file.write(report_html(trace, verdict(trace, findings), findings));
+  file.commit();
+}
+
+History fit(Model& model, const Dataset& training, FitOptions options, bool live) {
+  if (!live) return model.fit(training, std::move(options));
+  LiveScreen screen;
+  options.show = Show::kNothing;
+  options.on_look = [&screen](const Trace& trace) {
+    const std::vector<Finding> findings = diagnose(trace);
+    screen.show(trace, verdict(trace, findings), findings);
+  };
+  return model.fit(training, std::move(options));
+}
+
 void train(const TrainSettings& s) {
   const int64_t size = s.size > 0 ? s.size : default_size(s.model);
   const TrainData data = open_train_data(s, size);
@@ -171,8 +192,9 @@ void train(const TrainSettings& s) {
   say_where(model, s);
   if (s.summary) fmt::print(stderr, "{}", model.summary({.batch_size = s.batch}));
   const Dataset training = s.steps_per_epoch > 0 ? data.training.repeat() : data.training;
-  const History history = model.fit(training, fit_options(s, data));
+  const History history = fit(model, training, fit_options(s, data), s.live);
   if (!s.save.empty()) model.save_weights(s.save);
+  if (!s.report.empty()) write_report(s.report, *history.trace);
   if (s.json) {
     print_json(json_of(s, model, history));
   } else {

@@ -117,6 +117,9 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
                       "nothing moves: go-on, stop (with a checkpoint) or abort")
       ->check(CLI::IsMember({"go-on", "stop", "abort"}))
       ->capture_default_str();
+  keeping->add_option("--report", s.report, "write the run as one HTML page at the end");
+  keeping->add_flag("--live", s.live,
+                    "draw pipeline, step and findings on the whole terminal while it runs");
   keeping->add_flag("--probe", s.probe,
                     "first replay one batch: what would a faster feed, a larger batch bring?");
   keeping->add_flag("--summary", s.summary, "print the layers and the memory they take");

@@ -48,6 +48,8 @@ struct TrainSettings {
   std::string trace;  // for `headway doctor`
   std::string when_stuck = "go-on";
   bool probe = false;
+  bool live = false;
+  std::string report;  // HTML
   bool summary = false;
   bool json = false;
 };

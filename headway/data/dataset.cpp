@@ -9,6 +9,7 @@
 #include "headway/data/sources/sources.h"
 #include "headway/io/file.h"
 #include "headway/io/glob.h"
+#include "headway/io/tfrecord_index.h"
 
 namespace headway {
 namespace {
@@ -260,7 +261,10 @@ std::vector<std::string> class_names(const std::string& root) {
 }
 
 Dataset tfrecord(const std::string& pattern, TFRecordDatasetOptions options) {
-  return tfrecord(expand(pattern), options);
+  std::vector<std::string> files = expand(pattern);
+  // "*.tfrecord*" finds the indices beside the files as well.
+  std::erase_if(files, [](const std::string& path) { return path.ends_with(index_path("")); });
+  return tfrecord(std::move(files), options);
 }
 Dataset tfrecord(std::vector<std::string> files, TFRecordDatasetOptions options) {
   return Dataset(make_tfrecord(std::move(files),

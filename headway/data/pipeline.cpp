@@ -225,6 +225,8 @@ PipelineStats Pipeline::stats() const {
   stats.elsewhere_s = double(seen.elsewhere_ns) * 1e-9;
   stats.first_s = double(seen.first_ns) * 1e-9;
   stats.skipped = p.run.ledger.skipped();
+  stats.buffer_held = p.run.recorder.buffer_held;
+  stats.buffer_wanted = p.run.recorder.buffer_wanted;
   stats.ram_used_bytes = p.run.ram.used_bytes();
   stats.ram_peak_bytes = p.run.ram.peak_bytes();
   stats.ram_limit_bytes = p.run.ram.limit_bytes();

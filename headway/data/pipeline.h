@@ -53,6 +53,7 @@ struct PipelineStats {
   double elsewhere_s = 0;  // the consumer between two calls: the training step
   double first_s = 0;      // until the first element
   int64_t skipped = 0;
+  int64_t buffer_held = 0, buffer_wanted = 0;  // of a shuffle that fills before it yields
   int64_t ram_used_bytes = 0, ram_peak_bytes = 0, ram_limit_bytes = 0;
 };
 

@@ -59,8 +59,14 @@ void Evidence::look_at_the_end() {
     since = &trace.samples[i];
   }
   quiet_s_ = last.at_s - since->at_s;
-  feed_moves_ = elements(last) != elements(*since);
+  feed_moves_ = elements(last) != elements(*since) || last.buffer_held != since->buffer_held;
   if (quiet_s_ > 0) quiet_cores_ = (last.system.cpu_s - since->system.cpu_s) / quiet_s_;
+  // Work of its own, long as it may be, that still uses a core is no standstill.
+  constexpr std::string_view kWork[] = {"building", "probing", "first step", "validation",
+                                        "checkpoint"};
+  const bool works = quiet_cores_ >= kStillCores &&
+                     std::find(std::begin(kWork), std::end(kWork), last.phase) != std::end(kWork);
+  if (works) quiet_s_ = 0;
   if (steps > 0) stuck_after_s_ = std::max(kStuckS, kStuckSteps * step_s());
 }
 

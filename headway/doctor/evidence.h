@@ -15,6 +15,8 @@ inline constexpr double kMinSeconds = 1;
 // Nothing new for this long, or 20 of its steps if that is longer, is called stuck.
 inline constexpr double kStuckS = 10;
 inline constexpr double kStuckSteps = 20;
+// A process that uses less of a core does nothing.
+inline constexpr double kStillCores = 0.05;
 
 // What the feed must do for one step, by the measured service demands.
 struct FeedDemand {

@@ -60,6 +60,8 @@ class Recorder {
   std::vector<std::shared_ptr<StageCounters>> stages() const;
 
   ConsumerCounters consumer;
+  // Shuffle buffers that fill before they yield: what they hold, and what they wait for.
+  std::atomic<int64_t> buffer_held{0}, buffer_wanted{0};
 
  private:
   mutable Mutex mu_;

@@ -74,6 +74,7 @@ struct TraceSample {
   int64_t feed_threads = 0;           // now
   int64_t skipped = 0;                // bad samples
   int64_t feed_ram_bytes = 0;         // held by the pipeline, now
+  int64_t buffer_held = 0, buffer_wanted = 0;  // elements of a shuffle that fills before it yields
   std::vector<StageSample> stages{};  // as Trace::stages
   FileSample files{};
   SystemSample system{};

@@ -79,6 +79,8 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Tra
   f("feed_threads", s.feed_threads);
   f("skipped", s.skipped);
   f("feed_ram_bytes", s.feed_ram_bytes);
+  f("buffer_held", s.buffer_held);
+  f("buffer_wanted", s.buffer_wanted);
   f("stages", s.stages);
   f("files", s.files);
   f("system", s.system);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "headway/trace/trace.h"
 #include "headway/train/model.h"
 #include "headway/train/training_data.h"
 
@@ -136,6 +137,36 @@ TEST(Fit, ValidationIsMeasuredWithoutDropoutAndNamedVal) {
   const Logs scores = model.evaluate(rows.x, rows.y, {.batch_size = 10});
   EXPECT_DOUBLE_EQ(history.epochs.back()["val_loss"], scores["loss"]);
   EXPECT_DOUBLE_EQ(history.epochs.back()["val_accuracy"], scores["accuracy"]);
+}
+
+TEST(Fit, AProbeMeasuresAndLeavesTheTrainingAsItWas) {
+  FitOptions probing = quiet(2);
+  probing.probe = true;
+  Model plain = small_model(), probed = small_model();
+  plain.fit(batches(signs(100)), quiet(2));
+  const History history = probed.fit(batches(signs(100)), probing);
+  EXPECT_TRUE(same_weights(plain, probed));
+  EXPECT_EQ(history.steps, 20);
+  EXPECT_EQ(history.trace->replay.batch_size, 10);
+  EXPECT_GT(history.trace->replay.step_s, 0);
+  EXPECT_GT(history.trace->replay.double_step_s, 0);
+}
+
+TEST(Fit, BeingWatchedChangesNothingThatIsLearnt) {
+  FitOptions unwatched = quiet(3);
+  unwatched.telemetry = false;
+  Model a = small_model(), b = small_model();
+  EXPECT_FALSE(a.fit(batches(signs(100)), quiet(3)).trace->numbers.empty());
+  EXPECT_TRUE(b.fit(batches(signs(100)), unwatched).trace->numbers.empty());
+  EXPECT_TRUE(same_weights(a, b));
+}
+
+TEST(Fit, ALiveViewSeesTheEnd) {
+  FitOptions options = quiet(3);
+  std::string ending;
+  options.on_look = [&ending](const Trace& trace) { ending = trace.ending; };
+  small_model().fit(batches(signs(100)), options);
+  EXPECT_EQ(ending, "finished");
 }
 
 TEST(Fit, TimeIsAccountedFor) {

@@ -82,6 +82,9 @@ struct FitOptions {
   uint64_t seed = 0;  // of dropout and of the order of plain tensors
   Show show = Show::kAuto;
   std::string trace{};  // file for the doctor, written as it goes; empty: in memory only
+  // Shown what is known so far, some times a second, by a thread of its own: for live views.
+  std::function<void(const Trace&)> on_look{};
+  bool telemetry = true;  // false: nothing is watched, to measure what watching costs
   WhenStuck when_stuck = WhenStuck::kGoOn;
   // Before the run: replays the first batch, once as it is and once doubled, to measure what an
   // infinitely fast feed and a larger batch would bring. Some seconds; weights stay untouched.

@@ -74,8 +74,10 @@ FileSample files_now() {
 
 }  // namespace
 
-TraceRecorder::TraceRecorder(const std::string& path, RunFacts run, const StepCounters& counters)
-    : begun_ns_(now_ns()),
+TraceRecorder::TraceRecorder(const std::string& path, RunFacts run, const StepCounters& counters,
+                             bool active)
+    : active_(active),
+      begun_ns_(now_ns()),
       counters_(counters),
       phase_since_ns_(begun_ns_),
       callback_ns_(run.callbacks.size()),
@@ -85,7 +87,7 @@ TraceRecorder::TraceRecorder(const std::string& path, RunFacts run, const StepCo
     writer_ = std::make_unique<TraceWriter>(path);
   }
   facts(std::move(run));
-  thread_ = std::thread([this] { this->run(); });
+  if (active_) thread_ = std::thread([this] { this->run(); });
 }
 
 TraceRecorder::~TraceRecorder() {
@@ -101,6 +103,7 @@ void TraceRecorder::facts(RunFacts facts) {
 }
 
 void TraceRecorder::enter(const char* phase) {
+  if (!active_) return;
   const int64_t now = now_ns();
   const int64_t since = phase_since_ns_.exchange(now, std::memory_order_relaxed);
   const char* before = phase_.exchange(phase, std::memory_order_relaxed);
@@ -124,6 +127,7 @@ void TraceRecorder::watch(const Pipeline* pipeline) {
 }
 
 void TraceRecorder::loss(int64_t step, double value) {
+  if (!active_) return;
   if (std::isfinite(value)) {
     add(loss_sum_, value);
     add(loss_square_sum_, value * value);
@@ -158,6 +162,7 @@ void TraceRecorder::replay(const ReplaySample& replay) {
 }
 
 void TraceRecorder::position(int64_t epoch, int64_t step_in_epoch, double learning_rate) {
+  if (!active_) return;
   epoch_.store(epoch, std::memory_order_relaxed);
   step_in_epoch_.store(step_in_epoch, std::memory_order_relaxed);
   learning_rate_.store(learning_rate, std::memory_order_relaxed);
@@ -195,6 +200,8 @@ void TraceRecorder::look_at_feed(TraceSample& sample) {
   sample.skipped += stats.skipped;
   sample.feed_threads = stats.threads;
   sample.feed_ram_bytes = stats.ram_used_bytes;
+  sample.buffer_held = stats.buffer_held;
+  sample.buffer_wanted = stats.buffer_wanted;
   sample.stages.clear();
   for (size_t i = 0; i < stats.stages.size(); ++i) {
     StageSample stage = sample_of(stats.stages[i]);
@@ -258,6 +265,24 @@ void TraceRecorder::when_quiet(Alarm alarm) {
   alarm_ = std::move(alarm);
 }
 
+void TraceRecorder::when_looked(std::function<void(const Trace&)> show) {
+  MutexLock lock(mu_);
+  show_ = std::move(show);
+}
+
+// With a copy, so that the training thread never waits for a drawing.
+void TraceRecorder::show_looked() {
+  Trace seen;
+  std::function<void(const Trace&)> show;
+  {
+    MutexLock lock(mu_);
+    if (!show_) return;
+    seen = trace_;
+    show = show_;
+  }
+  show(seen);
+}
+
 void TraceRecorder::interrupt_feed() {
   MutexLock lock(mu_);
   if (pipeline_) pipeline_->interrupt();
@@ -283,8 +308,11 @@ void TraceRecorder::run() {
     } else if (now >= next_look) {
       next_look = now + interval;
       if (++looks % kMaxSamples == 0) interval *= 2;
-      MutexLock lock(mu_);
-      look();
+      {
+        MutexLock lock(mu_);
+        look();
+      }
+      show_looked();
     }
     wait.lock();
     const double pause = std::min(interval, kTick);
@@ -305,11 +333,15 @@ Trace TraceRecorder::finish(const std::string& ending) {
   stop();
   enter("ended");
   finished_ = true;
+  {
+    MutexLock lock(mu_);
+    look();
+    trace_.ending = ending;
+    if (writer_) writer_->write_ending(ending);
+    writer_.reset();
+  }
+  show_looked();
   MutexLock lock(mu_);
-  look();
-  trace_.ending = ending;
-  if (writer_) writer_->write_ending(ending);
-  writer_.reset();
   return std::move(trace_);
 }
 

@@ -26,7 +26,9 @@ namespace headway {
 class TraceRecorder {
  public:
   // `counters` outlives it. An empty path: only in memory.
-  TraceRecorder(const std::string& path, RunFacts facts, const StepCounters& counters);
+  // Not active: the trace says how the run ended, and nothing else.
+  TraceRecorder(const std::string& path, RunFacts facts, const StepCounters& counters,
+                bool active = true);
   ~TraceRecorder();  // without finish() the trace says that the run failed
   TraceRecorder(const TraceRecorder&) = delete;
 
@@ -48,6 +50,8 @@ class TraceRecorder {
   // nothing has moved for a while; again after twice as long. Set it before the run begins.
   using Alarm = std::function<void(const Trace& trace, const std::string& waits)>;
   void when_quiet(Alarm alarm) EXCLUDES(mu_);
+  // Called by that thread after every look. Set it before the run begins.
+  void when_looked(std::function<void(const Trace&)> show) EXCLUDES(mu_);
   void interrupt_feed() EXCLUDES(mu_);  // next() of the watched pipeline throws; any thread
 
  private:
@@ -56,8 +60,10 @@ class TraceRecorder {
   void look() REQUIRES(mu_);
   void look_at_feed(TraceSample& sample) REQUIRES(mu_);
   void report_stall() EXCLUDES(mu_);
+  void show_looked() EXCLUDES(mu_);
   double since_start_s() const;
 
+  const bool active_;
   const int64_t begun_ns_;
   const StepCounters& counters_;
 
@@ -77,6 +83,7 @@ class TraceRecorder {
   TraceSample earlier_ GUARDED_BY(mu_);  // what pipelines before this one did
   SystemSampler system_ GUARDED_BY(mu_);
   Alarm alarm_ GUARDED_BY(mu_);
+  std::function<void(const Trace&)> show_ GUARDED_BY(mu_);
   Thinning epochs_kept_ GUARDED_BY(mu_){1000}, numbers_kept_ GUARDED_BY(mu_){200};
 
   std::mutex wake_mu_;

@@ -158,10 +158,11 @@ RunFacts TrainingLoop::facts(const Dataset& dataset) const {
 }
 
 History TrainingLoop::run(const Dataset& dataset) {
-  recorder_.emplace(options_.trace, facts(dataset), counters_);
+  recorder_.emplace(options_.trace, facts(dataset), counters_, options_.telemetry);
   recorder_->when_quiet([this](const Trace& trace, const std::string& waits) {
     sound_alarm(trace, waits);
   });
+  if (options_.on_look) recorder_->when_looked(options_.on_look);
   try {
     plan_epochs(dataset);
     return train(dataset);
@@ -276,7 +277,7 @@ void TrainingLoop::run_steps() {
 
 void TrainingLoop::train_batch(Batch batch) {
   const int64_t samples = samples_in(batch);
-  if (accumulated_ == 0) signs_->look_at(step_ + 1);
+  if (accumulated_ == 0 && options_.telemetry) signs_->look_at(step_ + 1);
   const at::Tensor loss = spec_.loss(batch, counters_, signs_->looking() ? &*signs_ : nullptr);
   check_loss(loss);
   const bool on_cpu = spec_.device.is_cpu();

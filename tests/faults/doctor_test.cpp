@@ -123,6 +123,28 @@ TEST(LiveDoctor, FindsASourceThatNeverYieldsWhileItIsStuck) {
       << findings[0].where;
 }
 
+TEST(LiveDoctor, EndsAStuckRunWithACheckpointWhenAskedTo) {
+  const std::string folder = ::testing::TempDir() + "/headway_stuck";
+  std::filesystem::remove_all(folder);
+  static std::atomic<bool> forever{true};  // outlives the worker that is left behind
+  const auto calls = std::make_shared<std::atomic<int>>(0);
+  const auto sticks = [calls](Element e) {
+    while (++*calls > 2000 && forever) std::this_thread::sleep_for(std::chrono::seconds(1));
+    return e;
+  };
+  FitOptions options = quiet(100'000);
+  options.when_stuck = WhenStuck::kStop;
+  options.checkpoint.folder = folder;
+  const Dataset data = rows(256, 8).map(sticks, {.name = "lookup"}).batch(8).with_options(
+      {.stall_report_s = 0});
+  const History history = model(8).fit(data, options);
+  EXPECT_EQ(history.stopped_by, "stuck");
+  EXPECT_GT(history.steps, 0);
+  EXPECT_FALSE(std::filesystem::is_empty(folder));
+  EXPECT_EQ(history.trace->ending, "stopped: stuck");
+  std::filesystem::remove_all(folder);
+}
+
 TEST(LiveDoctor, KeepsTheErrorOfARunThatFails) {
   const std::string path = ::testing::TempDir() + "/headway_failed.trace";
   FitOptions options = quiet(40);

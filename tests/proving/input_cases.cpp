@@ -103,7 +103,7 @@ void small_files(Setup& s) {
 
 void slow_records(Setup& s) {
   const std::string folder = drawn_images(s, 2000, 500, "tfrecord");
-  const Dataset data = tfrecord(folder + "/*.tfrecord*").map([](const Element& e) {
+  const Dataset data = tfrecord(folder + "/*.tfrecord").map([](const Element& e) {
     return row(e["value"].values<std::string_view>()[0].size(), 64);
   });
   dense_model(64).fit(data.repeat().batch(16), steps(s, 150));

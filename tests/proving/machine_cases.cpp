@@ -39,9 +39,8 @@ void leak(Setup& s) {
   FitOptions fit = steps(s, 400);
   fit.callbacks = {each_batch([&] {
     kept.emplace_back(bytes, 'x');
-    sleep_for(5e-3);
   })};
-  dense_model(512, 3).fit(rows(s, 256, 512).batch(128), fit);
+  dense_model(512, 3).fit(rows(s, 256, 512).batch(256), fit);
 }
 
 // Most of what the group may have is taken before the first step.

@@ -52,6 +52,8 @@ class Cgroup:
             folder = parent / name
             try:
                 folder.mkdir(exist_ok=True)
+                if not (folder / file).exists():  # a plain folder, not a group
+                    raise OSError
                 (folder / file).write_text(value)
                 self.folder = folder
                 return

@@ -26,7 +26,10 @@ class BufferShuffle : public ReplayIterator {
         input_(std::move(input)),
         capacity_(buffer),
         wanted_(std::min(buffer, minimum)),
-        random_(seed, epoch, 0, kBufferStream) {}
+        random_(seed, epoch, 0, kBufferStream) {
+    run_.recorder.buffer_wanted = wanted_;
+    run_.recorder.buffer_held = 0;
+  }
 
   ~BufferShuffle() override { run_.ram.release(bytes_); }
 
@@ -88,6 +91,7 @@ class BufferShuffle : public ReplayIterator {
     run_.ram.reserve(size_bytes, true);
     bytes_ += size_bytes;
     held_.push_back(std::move(element));
+    if (!checked_) run_.recorder.buffer_held.fetch_add(1, std::memory_order_relaxed);
     const auto held = static_cast<int64_t>(held_.size());
     if (settled_ || held >= capacity_ || bytes_ <= run_.ram.limit_bytes() / 2) return;
     log(LogLevel::kWarning,

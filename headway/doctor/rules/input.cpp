@@ -16,9 +16,9 @@ constexpr double kWorkersFull = 0.75;   // of the workers' time
 constexpr double kMostOfTheWork = 0.4;  // a named operator's share of the feed
 constexpr double kDiskStalls = 0.20;    // PSI: something waited for a disk
 constexpr double kSmallRead = 256e3;    // bytes per sample
-constexpr double kIdleCores = 0.05;     // a process that does nothing
 constexpr double kAllDropped = 0.95;
 constexpr double kUploadShare = 0.10;
+constexpr double kExplains = 0.4;       // of a step, for what is said to hold it up
 constexpr double kMostlyWaits = 0.5;    // CPU time against the time workers were at it
 constexpr double kWaitingWorkers = 32;  // as many as the tuner takes
 
@@ -130,10 +130,10 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   const FeedDemand& feed = s->feed;
   const bool serial = one_at_a_time(e, feed);
   if (serial && !serial_words(e).empty()) return std::nullopt;
-  if (!reads_files(e, serial ? "" : feed.op)) return std::nullopt;
   const FileSample files = files_between(e.first.files, e.last.files);
   const double waits_s = (files.open_s + files.read_s) / double(e.steps);
   const bool counted = files.opens + files.reads > 0;
+  if (!counted && !reads_files(e, serial ? "" : feed.op)) return std::nullopt;
   const bool pressed = e.io_stalled_share() >= kDiskStalls && e.disk_bytes_per_s() > 0;
   const bool blocked = e.cores_used() < kCoresIdle * e.cpus() &&
                        (serial || feed.shared_s() >= kWorkersFull * e.step_s());
@@ -199,6 +199,9 @@ std::optional<Finding> input_bound(const Evidence& e) {
   const auto s = starved(e);
   if (!s || serial_map(e) || slow_storage(e) || decode_saturated(e)) return std::nullopt;
   const FeedDemand& feed = s->feed;
+  // A feed that could easily keep up waits for a core, as training does: neighbours, not the input.
+  const double needs = std::max(feed.serial_s, feed.shared_s());
+  if (needs < kExplains * e.step_s()) return std::nullopt;
   const bool blocked = e.cores_used() < kCoresIdle * e.cpus();
   Finding f = finding_of(e, "input-bound", (feed.work_s - feed.op_s) / feed.threads,
                          e.cpu_per_step_s() - (blocked ? 0 : feed.op_s));
@@ -231,13 +234,18 @@ bool waits_for_nothing(const Evidence& e) {
 std::optional<Finding> shuffle_fill(const Evidence& e) {
   if (!waits_for_nothing(e) || e.last.batches > 0 || !e.feed_moves()) return std::nullopt;
   if (!e.dataset_has("shuffle(buffer")) return std::nullopt;
-  const int64_t held = e.last.stages.empty() ? 0 : e.last.stages.back().in;
+  const auto held = double(e.last.buffer_held), wanted = double(e.last.buffer_wanted);
+  if (held >= wanted && wanted > 0) return std::nullopt;
+  const double left = held > 0 ? e.last.phase_s * (wanted - held) / held : 0;
   return Finding{.cause = "shuffle-fill",
                  .severity = Severity::kWarning,
-                 .confidence = 0.8,
-                 .summary = "not stuck: a shuffle buffer fills before the first batch",
-                 .evidence = {fmt::format("{:.0f} s, {} elements so far, {} held", e.last.phase_s,
-                                          held, size_text(double(e.last.feed_ram_bytes)))},
+                 .confidence = 0.9,
+                 .summary = fmt::format("not stuck: a shuffle buffer fills before the first batch{}",
+                                        left > 0 ? ", " + duration_text(left) + " to go" : ""),
+                 .evidence = {fmt::format("{} of {} elements after {:.0f} s, {} held",
+                                          with_commas(e.last.buffer_held),
+                                          with_commas(e.last.buffer_wanted), e.last.phase_s,
+                                          size_text(double(e.last.feed_ram_bytes)))},
                  .where = "shuffle",
                  .fix =
                      "shuffle the file list before reading and decoding, or give a smaller "
@@ -251,7 +259,7 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
   dropped += e.last.skipped;
   const bool all_dropped = in > 0 && double(dropped) >= kAllDropped * double(in);
   if (e.feed_moves() && !all_dropped) return std::nullopt;  // slow, not mute
-  if (!e.feed_moves() && e.quiet_cores() < kIdleCores) return std::nullopt;
+  if (!e.feed_moves() && e.quiet_cores() < kStillCores) return std::nullopt;
   Finding f{.cause = "source-never-yields", .severity = Severity::kCritical, .confidence = 0.85};
   f.summary = e.last.batches == 0 ? "no batch was ever produced"
                                   : fmt::format("no batch for {:.0f} s", e.quiet_s());
@@ -272,7 +280,7 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
 }
 
 std::optional<Finding> worker_deadlock(const Evidence& e) {
-  if (!waits_for_nothing(e) || e.feed_moves() || e.quiet_cores() >= kIdleCores) return std::nullopt;
+  if (!waits_for_nothing(e) || e.feed_moves() || e.quiet_cores() >= kStillCores) return std::nullopt;
   return Finding{
       .cause = "worker-deadlock",
       .severity = Severity::kCritical,
