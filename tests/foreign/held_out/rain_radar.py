@@ -4,8 +4,7 @@
 # seconds: 30
 # env: OMP_NUM_THREADS=2
 # Why: one Python generator on one thread fills a queue of four and waits for room most of the time, because a batch
-# takes it less than a millisecond and the model tens of them. The thread that sleeps on a lock is the one
-# that is ahead.
+# takes it about a millisecond and the model tens of them. The thread that sleeps on a lock is the one that is ahead.
 import contextlib
 import logging
 import queue
