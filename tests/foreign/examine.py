@@ -87,8 +87,9 @@ def examine(case, headway, pythons):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="foreign-"))
     try:
         source = programs.copy_without_header(case.path, folder)
-        for other in programs.NOT_PROGRAMS:
-            shutil.copy(programs.FOLDER / other, folder)
+        for other in case.path.parent.glob("*.py"):
+            if other.name in programs.NOT_PROGRAMS:
+                shutil.copy(other, folder)
         with mechanisms.mechanism(case.setup) as prefix:
             spared = set(processes.descendants(os.getpid()))
             command = [*prefix, *case.wrap, pythons[case.python], str(source)]

@@ -36,6 +36,7 @@ ONE = """\
 import time
 time.sleep(60)
 """
+EVERY_PROGRAM = program.all_programs() + program.all_programs(program.HELD_OUT)
 
 
 def verdict(*findings, word="slow"):
@@ -57,17 +58,18 @@ class Examiner(unittest.TestCase):
         return program.copy_without_header(case.path, self.folder).read_text()
 
     def test_every_program_has_a_header_that_is_understood(self):
-        cases = program.all_programs()
-        self.assertGreaterEqual(sum(not case.healthy for case in cases), 32)
-        self.assertGreaterEqual(sum(case.healthy for case in cases), 13)
-        for case in cases:
+        for folder, faulty, healthy in ((program.FOLDER, 32, 13), (program.HELD_OUT, 11, 5)):
+            cases = program.all_programs(folder)
+            self.assertGreaterEqual(sum(not case.healthy for case in cases), faulty)
+            self.assertGreaterEqual(sum(case.healthy for case in cases), healthy)
+        for case in EVERY_PROGRAM:
             self.assertIn(case.python, ("tensorflow", "torch", "plain"), case.name)
             self.assertIn(case.setup[0] if case.setup else "neighbour", mechanisms.MECHANISMS, case.name)
             for word in case.where:
                 self.assertIn(word, self.shown(case), case.name)
 
     def test_no_program_gives_its_answer_away_below_the_header(self):
-        for case in program.all_programs():
+        for case in EVERY_PROGRAM:
             shown = self.shown(case).lower()
             for word in (case.expected, case.expected.replace("-", "_"), "fault", "#"):
                 if word not in ("healthy", "crashed"):
@@ -121,6 +123,15 @@ class Examiner(unittest.TestCase):
         self.assertEqual(given["findings"][0]["cause"], "serial-map")
         self.assertNotIn("expected", given["source"])
         self.assertEqual(processes.descendants(os.getpid()), [])
+
+    def test_a_program_finds_the_module_that_lies_beside_it(self):
+        stand_in = self.folder / "headway"
+        stand_in.write_text(STAND_IN)
+        stand_in.chmod(stand_in.stat().st_mode | stat.S_IXUSR)
+        (self.folder / "loops.py").write_text("TURNS = 3\n")
+        processes.adopt_orphans()
+        case = self.case(ONE.replace("import time\ntime.sleep(60)", "import loops\nraise SystemExit(loops.TURNS)"))
+        self.assertEqual(examine.examine(case, str(stand_in), {"plain": "/usr/bin/python3"})["exit_status"], 3)
 
     def test_a_watcher_that_says_nothing_is_no_verdict(self):
         silent = self.folder / "headway"

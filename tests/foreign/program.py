@@ -8,7 +8,8 @@ import pathlib
 import re
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "programs"
-NOT_PROGRAMS = {"make_files.py"}
+HELD_OUT = FOLDER.parent / "held_out"
+NOT_PROGRAMS = {"make_files.py", "loops.py"}  # what programs import; it lies beside them
 CAUSES = FOLDER.parents[2] / "docs" / "causes"
 
 
@@ -103,8 +104,8 @@ def read_program(path):
     return program
 
 
-def all_programs():
-    return [read_program(path) for path in sorted(FOLDER.glob("*.py")) if path.name not in NOT_PROGRAMS]
+def all_programs(folder=FOLDER):
+    return [read_program(path) for path in sorted(folder.glob("*.py")) if path.name not in NOT_PROGRAMS]
 
 
 def copy_without_header(path, folder):

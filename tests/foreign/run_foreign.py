@@ -4,6 +4,7 @@
 
     run_foreign.py                      all of them, about 20 minutes
     run_foreign.py --only 'train_p|learn_xor'
+    run_foreign.py --programs held_out  another folder: here, or a path
     run_foreign.py --list               names and expectations, nothing is run
 
 Exit status: 0 if at least 90% of the faults are named first and no healthy program is accused, 1 if not, 2 if it
@@ -41,6 +42,7 @@ def arguments():
     parser.add_argument("--headway", default=os.environ.get("HEADWAY", str(root / "build/release/headway")))
     parser.add_argument("--tensorflow", default=interop_python(), help="a Python that has TensorFlow")
     parser.add_argument("--torch", default="/usr/bin/python3", help="a Python that has PyTorch")
+    parser.add_argument("--programs", default="programs", help="a folder of programs, beside this file or a path")
     parser.add_argument("--only", default="", help="a regular expression for the names")
     parser.add_argument("--json", help="write the cases there")
     parser.add_argument("--list", action="store_true")
@@ -105,7 +107,8 @@ def passed(results):
 
 def main():
     options = arguments()
-    cases = [case for case in programs.all_programs() if re.search(options.only, case.name)]
+    folder = programs.FOLDER.parent / options.programs  # a path that begins at the root stays what it is
+    cases = [case for case in programs.all_programs(folder) if re.search(options.only, case.name)]
     if options.list:
         for case in cases:
             print(f"{case.name:18} {case.python:11} {case.expected:24} {case.seconds:3} s  {case.seed}")
