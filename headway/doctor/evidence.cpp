@@ -88,6 +88,9 @@ double Evidence::cores_to_be_had() const {
   return std::clamp(cores_used() + idle / seconds, std::min(1.0, cpus()), cpus());
 }
 
+bool Evidence::cores_full() const { return cores_used() >= 0.85 * cores_to_be_had(); }
+bool Evidence::cores_idle() const { return cores_used() < 0.65 * cores_to_be_had(); }
+
 double Evidence::cpu_per_step_s() const {
   return steps > 0 ? (last.system.cpu_s - first.system.cpu_s) / double(steps) : 0;
 }

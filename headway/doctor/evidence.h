@@ -61,6 +61,8 @@ class Evidence {
   // Those it uses and those that are idle; what neighbours use cannot be had, but
   // one core always can.
   double cores_to_be_had() const;
+  bool cores_full() const;  // of those to be had
+  bool cores_idle() const;  // some of them: there is room for more
   double cpu_per_step_s() const;
   double io_stalled_share() const;
   double read_bytes_per_element() const;

@@ -42,8 +42,9 @@ Dataset rows(const Setup& setup, int64_t count, int64_t width, double scale = 1)
 Element row(uint64_t number, int64_t width, double scale = 1);
 // relu layers of that width with a softmax behind.
 Model dense_model(int64_t width, int64_t depth = 2, Optimizer optimizer = SGD(1e-2));
-// One epoch of so many steps.
+// Epochs of so many steps; one without an end. The prover ends a run after some seconds.
 FitOptions steps(const Setup& setup, int64_t count);
+inline FitOptions for_a_while(const Setup& setup) { return steps(setup, 1'000'000'000); }
 // Keeps a core busy, or sleeps.
 void compute_for(double seconds);
 void sleep_for(double seconds);

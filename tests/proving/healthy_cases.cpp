@@ -5,16 +5,16 @@ namespace headway::ground {
 namespace {
 
 // Nothing but computing; some hundred milliseconds per step.
-void computes(Setup& s) { dense_model(1024, 3).fit(rows(s, 512, 1024).batch(512), steps(s, 80)); }
+void computes(Setup& s) { dense_model(1024, 3).fit(rows(s, 512, 1024).batch(512), for_a_while(s)); }
 
 void small_and_quick(Setup& s) {
-  dense_model(64, 2, Adam(1e-3)).fit(rows(s, 4096, 64).shuffle().batch(32), steps(s, 6000));
+  dense_model(64, 2, Adam(1e-3)).fit(rows(s, 4096, 64).shuffle().batch(32), for_a_while(s));
 }
 
 // The first epoch reads and works, the others take from memory.
 void cold_first_epoch(Setup& s) {
   FitOptions fit = s.fit;
-  fit.epochs = 12;
+  fit.epochs = 1'000'000;
   const auto work = [](Element e) {
     compute_for(2e-3);
     return e;
@@ -31,25 +31,25 @@ void serial_and_quick(Setup& s) {
   };
   dense_model(1024, 2).fit(
       rows(s, 512, 512).map(work, {.num_parallel_calls = 1, .name = "scale"}).batch(128),
-      steps(s, 150));
+      for_a_while(s));
 }
 
 void generator_that_keeps_up(Setup& s) {
   const Dataset data = generator([] {
     return [n = uint64_t{0}]() mutable -> std::optional<Element> { return row(n++, 512); };
   });
-  dense_model(1024, 2).fit(data.batch(128), steps(s, 150));
+  dense_model(1024, 2).fit(data.batch(128), for_a_while(s));
 }
 
 void checkpoints(Setup& s) {
-  FitOptions fit = steps(s, 100);
+  FitOptions fit = for_a_while(s);
   fit.checkpoint = {.folder = s.folder + "/checkpoints", .every_steps = 50};
   dense_model(1024, 3).fit(rows(s, 512, 1024).batch(256), fit);
 }
 
 void validates(Setup& s) {
   FitOptions fit = steps(s, 60);
-  fit.epochs = 3;
+  fit.epochs = 1'000'000;
   fit.validation = rows(s, 512, 512).take(2048).batch(128);
   dense_model(1024, 2).fit(rows(s, 512, 512).batch(128), fit);
 }
@@ -68,18 +68,18 @@ void large_model_batch_of_one(Setup& s) {
     out.set("y", e["y"]);
     return out;
   });
-  model.fit(data.batch(1), steps(s, 150));
+  model.fit(data.batch(1), for_a_while(s));
 }
 
 // Half of the elements are dropped, and half is enough.
 void filter_drops_half(Setup& s) {
   const Dataset data = rows(s, 512, 512).filter(
       [](const Element& e) { return e["x"].values<float>()[0] > 0; });
-  dense_model(1024, 2).fit(data.batch(128), steps(s, 150));
+  dense_model(1024, 2).fit(data.batch(128), for_a_while(s));
 }
 
 void quick_callbacks(Setup& s) {
-  FitOptions fit = steps(s, 150);
+  FitOptions fit = for_a_while(s);
   double sum = 0;
   fit.callbacks = {LambdaCallback({.on_batch_end = [&](Training&, double loss) { sum += loss; }})};
   dense_model(1024, 2).fit(rows(s, 512, 512).batch(128), fit);
@@ -91,18 +91,18 @@ void prefetch_in_the_middle(Setup& s) {
     compute_for(1e-4);
     return e;
   };
-  dense_model(1024, 2).fit(rows(s, 512, 512).prefetch(2).map(work).batch(64), steps(s, 150));
+  dense_model(1024, 2).fit(rows(s, 512, 512).prefetch(2).map(work).batch(64), for_a_while(s));
 }
 
 // Has learnt what there is: the loss is low and flat.
 void converged(Setup& s) {
-  FitOptions fit = steps(s, 3000);
+  FitOptions fit = for_a_while(s);
   dense_model(64, 1, Adam(1e-2)).fit(rows(s, 256, 16).batch(64), fit);
 }
 
 // Falls, but not in every step.
 void noisy_loss(Setup& s) {
-  dense_model(256, 2, SGD(0.2)).fit(rows(s, 4096, 256).shuffle().batch(32), steps(s, 2500));
+  dense_model(256, 2, SGD(0.2)).fit(rows(s, 4096, 256).shuffle().batch(32), for_a_while(s));
 }
 
 

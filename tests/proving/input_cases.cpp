@@ -22,7 +22,7 @@ void serial_compute(Setup& s) {
     compute_for(cost);
     return e;
   };
-  dense_model(64).fit(rows(s, 256, 64).map(work, one_by_one(s, "augment")).batch(16), steps(s, 400));
+  dense_model(64).fit(rows(s, 256, 64).map(work, one_by_one(s, "augment")).batch(16), for_a_while(s));
 }
 
 void serial_sleep(Setup& s) {
@@ -31,7 +31,7 @@ void serial_sleep(Setup& s) {
     sleep_for(cost);
     return e;
   };
-  dense_model(64).fit(rows(s, 256, 64).map(work, one_by_one(s, "fetch")).batch(16), steps(s, 250));
+  dense_model(64).fit(rows(s, 256, 64).map(work, one_by_one(s, "fetch")).batch(16), for_a_while(s));
 }
 
 // The work belongs in a map behind the generator.
@@ -50,7 +50,7 @@ void serial_generator(Setup& s) {
       return e;
     });
   }
-  dense_model(64).fit(data.batch(16), steps(s, 400));
+  dense_model(64).fit(data.batch(16), for_a_while(s));
 }
 
 // Every worker waits for the same lock.
@@ -64,7 +64,7 @@ void locked_function(Setup& s) {
     sleep_for(cost);
     return e;
   };
-  dense_model(64).fit(rows(s, 256, 64).map(work, {.name = "lookup"}).batch(16), steps(s, 250));
+  dense_model(64).fit(rows(s, 256, 64).map(work, {.name = "lookup"}).batch(16), for_a_while(s));
 }
 
 // Work in two operators that fill every core.
@@ -74,7 +74,7 @@ void saturated_map(Setup& s) {
     compute_for(cost);
     return e;
   };
-  dense_model(32).fit(rows(s, 256, 64).map(work, {.name = "tokenize"}).batch(16), steps(s, 250));
+  dense_model(32).fit(rows(s, 256, 64).map(work, {.name = "tokenize"}).batch(16), for_a_while(s));
 }
 
 Model image_model(int64_t side) {
@@ -91,14 +91,14 @@ void saturated_decode(Setup& s) {
   const std::string folder = drawn_images(s, 200, s.cured ? 32 : side, "jpeg");
   image_model(32).fit(
       image_folder(folder).shuffle().decode_image().resize({.height = 32, .width = 32}).repeat().batch(16),
-      steps(s, 200));
+      for_a_while(s));
 }
 
 // Thousands of files of a few bytes; the disk answers each open late.
 void small_files(Setup& s) {
   const std::string folder = drawn_images(s, 12'000, 12, "png");
   image_model(12).fit(image_folder(folder).shuffle().decode_image().repeat().batch(32),
-                      steps(s, 150));
+                      for_a_while(s));
 }
 
 void slow_records(Setup& s) {
@@ -106,7 +106,7 @@ void slow_records(Setup& s) {
   const Dataset data = tfrecord(folder + "/*.tfrecord").map([](const Element& e) {
     return row(e["value"].values<std::string_view>()[0].size(), 64);
   });
-  dense_model(64).fit(data.repeat().batch(16), steps(s, 150));
+  dense_model(64).fit(data.repeat().batch(16), for_a_while(s));
 }
 
 void shuffle_fill(Setup& s) {
@@ -118,7 +118,7 @@ void shuffle_fill(Setup& s) {
   });
   const auto size = static_cast<int64_t>(60'000 * s.level);
   dense_model(64).fit(data.shuffle({.buffer_size = size, .minimum_fill = size}).batch(16),
-                      steps(s, 100));
+                      for_a_while(s));
 }
 
 void mute_source(Setup& s) {
@@ -159,7 +159,7 @@ void deadlock(Setup& s) {
     if (++*count > 2000) held.lock();
     return e;
   };
-  dense_model(64).fit(rows(s, 256, 64).map(work, {.name = "lookup"}).batch(16), steps(s, 100'000));
+  dense_model(64).fit(rows(s, 256, 64).map(work, {.name = "lookup"}).batch(16), for_a_while(s));
 }
 
 }  // namespace

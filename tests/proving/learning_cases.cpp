@@ -7,8 +7,6 @@
 namespace headway::ground {
 namespace {
 
-constexpr int64_t kSteps = 900;
-
 Model net(std::vector<Layer> layers, Optimizer optimizer, Loss loss = SparseCategoricalCrossentropy()) {
   Model model(std::move(layers), {.device = "cpu"});
   model.compile({.optimizer = std::move(optimizer), .loss = std::move(loss)});
@@ -27,22 +25,22 @@ std::vector<Layer> stack(int64_t depth, const DenseOptions& options, int64_t wid
 
 void rate_too_high(Setup& s) {
   net(stack(2, {.activation = "relu", .kernel_initializer = "he_normal"}), SGD(20 * s.level))
-      .fit(paced(s), steps(s, kSteps));
+      .fit(paced(s), for_a_while(s));
 }
 
 void rate_too_low(Setup& s) {
   net(stack(2, {.activation = "relu", .kernel_initializer = "he_normal"}), SGD(1e-8 / s.level))
-      .fit(paced(s), steps(s, kSteps));
+      .fit(paced(s), for_a_while(s));
 }
 
 void zero_weights(Setup& s) {
   net(stack(3, {.activation = "relu", .kernel_initializer = "zeros"}), SGD(1e-2))
-      .fit(paced(s), steps(s, kSteps));
+      .fit(paced(s), for_a_while(s));
 }
 
 void constant_weights(Setup& s) {
   net(stack(3, {.activation = "tanh", .kernel_initializer = Initializer::constant(0.01)}), SGD(1e-2))
-      .fit(paced(s), steps(s, kSteps));
+      .fit(paced(s), for_a_while(s));
 }
 
 void dead_units(Setup& s) {
@@ -50,23 +48,23 @@ void dead_units(Setup& s) {
                 .kernel_initializer = "he_normal",
                 .bias_initializer = Initializer::constant(-6 * s.level)}),
       SGD(1e-2))
-      .fit(paced(s), steps(s, kSteps));
+      .fit(paced(s), for_a_while(s));
 }
 
 void unscaled(Setup& s) {
   net(stack(2, {.activation = "relu", .kernel_initializer = "he_normal"}), Adam(1e-3))
-      .fit(paced(s, 120 * s.level), steps(s, kSteps));
+      .fit(paced(s, 120 * s.level), for_a_while(s));
 }
 
 void exploding(Setup& s) {
   net(stack(8, {.activation = "relu", .kernel_initializer = Initializer(Initializer::kRandomNormal, 0.35 * s.level)}),
       SGD(1e-6))
-      .fit(paced(s), steps(s, kSteps));
+      .fit(paced(s), for_a_while(s));
 }
 
 void vanishing(Setup& s) {
   net(stack(static_cast<int64_t>(10 * s.level), {.activation = "sigmoid"}, 64), SGD(1e-2))
-      .fit(paced(s), steps(s, kSteps));
+      .fit(paced(s), for_a_while(s));
 }
 
 void bad_rows(Setup& s) {
@@ -77,11 +75,11 @@ void bad_rows(Setup& s) {
     }
     return e;
   });
-  net(stack(2, {.activation = "relu"}), SGD(1e-2)).fit(data.batch(64), steps(s, kSteps));
+  net(stack(2, {.activation = "relu"}), SGD(1e-2)).fit(data.batch(64), for_a_while(s));
 }
 
 void no_rate(Setup& s) {
-  net(stack(2, {.activation = "relu"}), SGD(1e-30)).fit(paced(s), steps(s, kSteps));
+  net(stack(2, {.activation = "relu"}), SGD(1e-30)).fit(paced(s), for_a_while(s));
 }
 
 // Labels that have nothing to do with the samples.
@@ -90,7 +88,7 @@ void random_labels(Setup& s) {
     e["y"] = Tensor::scalar<int64_t>(random.uniform() < 0.5f);
     return e;
   });
-  net(stack(1, {.activation = "relu"}), SGD(1e-3)).fit(data.batch(64), steps(s, kSteps));
+  net(stack(1, {.activation = "relu"}), SGD(1e-3)).fit(data.batch(64), for_a_while(s));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void detached_layer(Setup& s) {
   loop(batches(s), [&](Batch& b) {
     const torch::Tensor hidden = torch::relu(net.first(to_torch(b["x"]))).detach();
     return torch::nn::functional::cross_entropy(net.second(hidden), labels(b));
-  }, {.optimizer = SGD(1e-2), .parameters = net.weights(), .fit = steps(s, 800)});
+  }, {.optimizer = SGD(1e-2), .parameters = net.weights(), .fit = for_a_while(s)});
 }
 
 void detached_loss(Setup& s) {
@@ -38,7 +38,7 @@ void detached_loss(Setup& s) {
   loop(batches(s), [&](Batch& b) {
     const torch::Tensor out = net.second(torch::relu(net.first(to_torch(b["x"]))));
     return torch::nn::functional::cross_entropy(out.detach(), labels(b));
-  }, {.optimizer = SGD(1e-2), .parameters = net.weights(), .fit = steps(s, 200)});
+  }, {.optimizer = SGD(1e-2), .parameters = net.weights(), .fit = for_a_while(s)});
 }
 
 void forgotten_layer(Setup& s) {
@@ -46,7 +46,7 @@ void forgotten_layer(Setup& s) {
   loop(batches(s), [&](Batch& b) {
     const torch::Tensor out = net.second(torch::relu(net.first(to_torch(b["x"]))));
     return torch::nn::functional::cross_entropy(out, labels(b));
-  }, {.optimizer = SGD(1e-2), .parameters = net.weights(false), .fit = steps(s, 800)});
+  }, {.optimizer = SGD(1e-2), .parameters = net.weights(false), .fit = for_a_while(s)});
 }
 
 // Every loss is kept with its graph and looked at again.
@@ -63,7 +63,7 @@ void growing_steps(Setup& s) {
     for (int again = 0; again < 3; ++again)
       for (const torch::Tensor& old : kept) mean = mean + old;
     return loss + 0 * mean;
-  }, {.optimizer = SGD(1e-2), .parameters = net.weights(), .fit = steps(s, 1200)});
+  }, {.optimizer = SGD(1e-2), .parameters = net.weights(), .fit = for_a_while(s)});
 }
 
 // A logarithm of what becomes 0.
@@ -73,7 +73,7 @@ void log_of_zero(Setup& s) {
     const torch::Tensor x = to_torch(b["x"]);
     const torch::Tensor out = torch::softmax(300 * net.second(torch::relu(net.first(x))), 1);
     return -out.log().gather(1, labels(b).unsqueeze(1)).mean();
-  }, {.optimizer = SGD(1e-2), .parameters = net.weights(), .fit = steps(s, 300)});
+  }, {.optimizer = SGD(1e-2), .parameters = net.weights(), .fit = for_a_while(s)});
 }
 
 }  // namespace

@@ -18,17 +18,17 @@ void quota(Setup& s) {
     compute_for(2e-3);
     return e;
   };
-  dense_model(256).fit(rows(s, 256, 256).map(work, {.name = "augment"}).batch(32), steps(s, 150));
+  dense_model(256).fit(rows(s, 256, 256).map(work, {.name = "augment"}).batch(32), for_a_while(s));
 }
 
 void too_many_threads(Setup& s) {
-  FitOptions fit = steps(s, 150);
+  FitOptions fit = for_a_while(s);
   fit.threads.intra_op = static_cast<int>(24 * s.level);
   dense_model(1024).fit(rows(s, 512, 1024).batch(256), fit);
 }
 
 void one_thread(Setup& s) {
-  FitOptions fit = steps(s, 60);
+  FitOptions fit = for_a_while(s);
   fit.threads.intra_op = 1;
   dense_model(1024).fit(rows(s, 512, 1024).batch(256), fit);
 }
@@ -36,7 +36,7 @@ void one_thread(Setup& s) {
 void leak(Setup& s) {
   std::vector<std::vector<char>> kept;
   const auto bytes = static_cast<size_t>(1.5e6 * s.level);
-  FitOptions fit = steps(s, 400);
+  FitOptions fit = for_a_while(s);
   fit.callbacks = {each_batch([&] {
     kept.emplace_back(bytes, 'x');
   })};
@@ -45,17 +45,17 @@ void leak(Setup& s) {
 
 // Most of what the group may have is taken before the first step.
 void little_memory(Setup& s) {
-  const std::vector<char> held(static_cast<size_t>(760e6), 'x');
-  dense_model(256, 3).fit(rows(s, 256, 256).batch(64), steps(s, 600));
+  const std::vector<char> held(static_cast<size_t>(900e6), 'x');
+  dense_model(256, 3).fit(rows(s, 256, 256).batch(64), for_a_while(s));
 }
 
 
 void tiny_batch(Setup& s) {
-  dense_model(512, 3, Adam(1e-4)).fit(rows(s, 256, 512).batch(s.level >= 1 ? 1 : 8), steps(s, 1500));
+  dense_model(512, 3, Adam(1e-4)).fit(rows(s, 256, 512).batch(s.level >= 1 ? 1 : 8), for_a_while(s));
 }
 
 void slow_callback(Setup& s) {
-  FitOptions fit = steps(s, 150);
+  FitOptions fit = for_a_while(s);
   const double cost = 20e-3 * s.level;
   fit.callbacks = {each_batch([cost] { sleep_for(cost); })};
   if (s.cured) fit.callbacks.clear();
@@ -63,7 +63,7 @@ void slow_callback(Setup& s) {
 }
 
 void stuck_callback(Setup& s) {
-  FitOptions fit = steps(s, 1000);
+  FitOptions fit = for_a_while(s);
   int calls = 0;
   fit.callbacks = {each_batch([&calls] {
     if (++calls > 40) sleep_for(3600);
@@ -72,14 +72,14 @@ void stuck_callback(Setup& s) {
 }
 
 void full_disk(Setup& s) {
-  FitOptions fit = steps(s, 60);
+  FitOptions fit = for_a_while(s);
   fit.checkpoint = {.folder = s.folder + "/small", .every_steps = 10};
   dense_model(512, 3, Adam(1e-4)).fit(rows(s, 256, 512).batch(64), fit);
 }
 
 void long_validation(Setup& s) {
   FitOptions fit = steps(s, 40);
-  fit.epochs = 8;
+  fit.epochs = 1'000'000;
   fit.validation = rows(s, 256, 512).take(static_cast<int64_t>(60'000 * s.level)).batch(128);
   dense_model(512).fit(rows(s, 256, 512).batch(64), fit);
 }
@@ -114,7 +114,7 @@ void too_few_batches(Setup& s) {
 
 // Two at once.
 void slow_callback_and_serial_map(Setup& s) {
-  FitOptions fit = steps(s, 200);
+  FitOptions fit = for_a_while(s);
   fit.callbacks = {each_batch([] { sleep_for(30e-3); })};
   const auto work = [](Element e) {
     compute_for(6e-3);
@@ -126,7 +126,7 @@ void slow_callback_and_serial_map(Setup& s) {
 
 void leak_and_slow_callback(Setup& s) {
   std::vector<std::vector<char>> kept;
-  FitOptions fit = steps(s, 300);
+  FitOptions fit = for_a_while(s);
   fit.callbacks = {each_batch([&] {
     kept.emplace_back(2'000'000, 'x');
     sleep_for(30e-3);

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "headway/core/log.h"
+#include "headway/core/clock.h"
 #include "headway/trace/trace.h"
 #include "tests/proving/ground.h"
 
@@ -47,6 +47,8 @@ int run(const std::string& name, Setup& setup) {
 }  // namespace
 }  // namespace headway::ground
 
+constexpr int64_t kRunNs = 14'000'000'000;
+
 int main(int argc, char** argv) {
   using namespace headway::ground;
   CLI::App app("One case of the proving ground.");
@@ -64,6 +66,9 @@ int main(int argc, char** argv) {
   if (listing) return list(), 0;
   setup.fit.show = headway::Show::kNothing;
   setup.fit.seed = setup.seed;
+  setup.fit.should_stop = [begun = headway::now_ns()] {
+    return headway::now_ns() - begun > kRunNs;
+  };
   try {
     return run(name, setup);
   } catch (const std::exception& e) {

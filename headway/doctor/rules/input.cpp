@@ -10,8 +10,6 @@ namespace {
 // Shares of a step spent waiting for data: XProf's 5 and 20 per cent, others' 10.
 constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.20;
 constexpr double kAlwaysBusy = 0.75;    // of the time, for a part that only one worker may do
-constexpr double kCoresFull = 0.85;     // of what may be used
-constexpr double kCoresIdle = 0.65;     // less than this is room for more
 constexpr double kWorkersFull = 0.75;   // of the workers' time
 constexpr double kMostOfTheWork = 0.4;  // a named operator's share of the feed
 constexpr double kDiskStalls = 0.20;    // PSI: something waited for a disk
@@ -95,7 +93,7 @@ std::optional<Finding> serial_map(const Evidence& e) {
   const bool serial = one_at_a_time(e, feed) && !words.empty();
   const bool one_worker = !serial && feed.threads < 2 && e.cpus() >= 2 &&
                           feed.work_s >= kAlwaysBusy * e.step_s() &&
-                          e.cores_used() < kCoresIdle * e.cpus();
+                          e.cores_idle();
   if (!serial && !one_worker) return std::nullopt;
   // Headway's tuner takes more workers than cores when they mostly wait.
   const bool blocks = e.cpu_per_step_s() < kMostlyWaits * feed.work_s;
@@ -135,7 +133,7 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   const bool counted = files.opens + files.reads > 0;
   if (!counted && !reads_files(e, serial ? "" : feed.op)) return std::nullopt;
   const bool pressed = e.io_stalled_share() >= kDiskStalls && e.disk_bytes_per_s() > 0;
-  const bool blocked = e.cores_used() < kCoresIdle * e.cpus() &&
+  const bool blocked = e.cores_idle() &&
                        (serial || feed.shared_s() >= kWorkersFull * e.step_s());
   if (counted ? waits_s < kMostOfTheWork * feed.work_s : !blocked) return std::nullopt;
   const bool small = counted
@@ -177,7 +175,7 @@ std::optional<Finding> decode_saturated(const Evidence& e) {
   const auto s = starved(e);
   if (!s || !is_pixels(s->feed.op)) return std::nullopt;
   const FeedDemand& feed = s->feed;
-  if (e.cores_used() < kCoresFull * e.cpus()) return std::nullopt;
+  if (!e.cores_full()) return std::nullopt;
   if (feed.op_s < kMostOfTheWork * feed.work_s) return std::nullopt;
   Finding f = finding_of(e, "decode-saturated", (feed.work_s - feed.op_s) / feed.threads,
                          e.cpu_per_step_s() - feed.op_s);
@@ -200,9 +198,10 @@ std::optional<Finding> input_bound(const Evidence& e) {
   if (!s || serial_map(e) || slow_storage(e) || decode_saturated(e)) return std::nullopt;
   const FeedDemand& feed = s->feed;
   // A feed that could easily keep up waits for a core, as training does: neighbours, not the input.
-  const double needs = std::max(feed.serial_s, feed.shared_s());
+  const double cpu = std::min(feed.work_s, e.cpu_per_step_s()) / e.cores_to_be_had();
+  const double needs = std::max({feed.serial_s, feed.shared_s(), cpu});
   if (needs < kExplains * e.step_s()) return std::nullopt;
-  const bool blocked = e.cores_used() < kCoresIdle * e.cpus();
+  const bool blocked = e.cores_idle();
   Finding f = finding_of(e, "input-bound", (feed.work_s - feed.op_s) / feed.threads,
                          e.cpu_per_step_s() - (blocked ? 0 : feed.op_s));
   f.confidence = feed.op.empty() ? 0.6 : 0.8;

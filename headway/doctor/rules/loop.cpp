@@ -16,8 +16,11 @@ constexpr double kTimesLonger = 3;
 constexpr double kMostlyValidation = 0.5;
 constexpr double kLongValidation = 10;
 constexpr double kMostOfIt = 0.5;
+constexpr double kCrowded = 0.3;        // of the time in which threads could have run
+constexpr double kWorthOfAStep = 0.15;  // growth, of a step with its wait for data
 
-// Somebody else takes the cores: threads wait for them longer than before, and do no more.
+// Somebody else takes the cores: threads wait for them longer than before, and do no more. Where
+// they mostly wait, more CPU time means nothing either: threads that wait for each other spin.
 bool neighbours_came(const std::vector<Stretch>& parts) {
   const size_t half = parts.size() / 2;
   double cpu[2] = {}, queued[2] = {}, own[2] = {};
@@ -27,7 +30,9 @@ bool neighbours_came(const std::vector<Stretch>& parts) {
     own[i >= half] += parts[i].own_s;
   }
   const double grown = own[1] - own[0];
-  return queued[1] - queued[0] > kMostOfIt * grown && cpu[1] - cpu[0] < kMostOfIt * grown;
+  const bool crowded = queued[1] > kCrowded * (cpu[1] + queued[1]);
+  const bool waits_more = queued[1] - queued[0] > kMostOfIt * grown;
+  return waits_more && (crowded || cpu[1] - cpu[0] < kMostOfIt * grown);
 }
 
 std::optional<Finding> step_time_grows(const Evidence& e) {
@@ -40,7 +45,7 @@ std::optional<Finding> step_time_grows(const Evidence& e) {
   const double end = line.at + line.slope * step.back();
   if (neighbours_came(parts)) return std::nullopt;
   if (begin <= 0 || line.slope * 100 < kGrowth * begin || line.slope < kSure * line.noise ||
-      end < kWorthSaying * begin) {
+      end < kWorthSaying * begin || end - begin < kWorthOfAStep * e.step_s()) {
     return std::nullopt;
   }
   return Finding{
