@@ -55,18 +55,6 @@ bool WatchReport::settled(double now_s) const {
 
 std::string WatchReport::text() const { return diagnosis_text(verdict_, findings_); }
 
-std::string WatchReport::stacks_text() const {
-  std::string out;
-  for (const SeenProcess& process : trace_.outside.processes) {
-    if (process.stack.empty()) continue;
-    out += fmt::format("{} {} ({}){}\n", process.role, process.pid, process.name,
-                       process.wait.empty() ? "" : ", waits: " + process.wait);
-    for (const SeenFrame& frame : process.stack)
-      out += fmt::format("  {}:{} {}\n", frame.file, frame.line, frame.function);
-  }
-  return out;
-}
-
 std::string WatchReport::json() const {
   const Outside& seen = trace_.outside;
   Json out = json_of(verdict_, findings_);

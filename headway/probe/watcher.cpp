@@ -151,7 +151,7 @@ void Watcher::count_stacks(Target& target, const char* role) {
   for (const PythonThread& thread : target.read_stacks(now_s())) {
     ++seen_.samples;
     seen_.torn += thread.torn;
-    if (thread.torn || thread.frames.empty()) continue;
+    if (thread.frames.empty()) continue;
     const std::string wait = target.wait_of(thread.tid);
     const bool main_thread = target.is_main_thread(thread.tid);
     const std::string& activity = stacks_.add(
@@ -162,7 +162,7 @@ void Watcher::count_stacks(Target& target, const char* role) {
     if (main_process && seen_.training_since_s < 0 && is_training(activity))
       seen_.training_since_s = now_s();
     if (std::strcmp(role, "worker") == 0 && activity == "idle" &&
-        target.main_stack.frames.back().code->file.ends_with("resource_tracker.py"))
+        thread.frames.back().code->file.ends_with("resource_tracker.py"))
       target.seen.role = "other";
   }
 }

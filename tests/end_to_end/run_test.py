@@ -71,8 +71,9 @@ class Run(VerbTest):
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True)
         try:
             self.assertEqual(process.stdout.readline(), "ready\n")
-            said = self.headway("attach", process.pid, "--seconds", 2, "--stacks").stdout
-            self.assertIn("wait_here", said)
+            said = json.loads(self.headway("attach", process.pid, "--stacks").stdout)
+            self.assertEqual([f["function"] for f in said["threads"][0]["frames"]], ["wait_here", "<module>"])
+            self.assertTrue(said["threads"][0]["complete"])
             self.assertIsNone(process.poll())
         finally:
             process.kill()
