@@ -53,7 +53,12 @@ bool WatchReport::settled(double now_s) const {
          (verdict_.state == "stuck" || now_s >= kSureS);
 }
 
-std::string WatchReport::text() const { return diagnosis_text(verdict_, findings_); }
+std::string WatchReport::text() const {
+  std::string out = diagnosis_text(verdict_, findings_);
+  const bool said = verdict_.sentence.find(trace_.outside.blind) != std::string::npos;
+  if (!said) out += fmt::format("no Python stacks: {}\n", trace_.outside.blind);
+  return out;
+}
 
 std::string WatchReport::json() const {
   const Outside& seen = trace_.outside;

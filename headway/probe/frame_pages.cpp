@@ -12,13 +12,15 @@ constexpr int kForgetAfter = 40;   // copies
 
 }  // namespace
 
-bool FramePages::copy(const MemoryReader& memory, std::span<const MemoryReader::Piece> first) {
+bool FramePages::copy(const MemoryReader& memory, std::span<const MemoryReader::Piece> first,
+                      std::span<const MemoryReader::Piece> last) {
   std::erase_if(pages_, [](const Page& page) { return page.unused > kForgetAfter; });
   if (pages_.size() > kMostPages) pages_.clear();
   bytes_.resize(pages_.size() * kPage);
   std::vector<MemoryReader::Piece> pieces(first.begin(), first.end());
   for (size_t i = 0; i < pages_.size(); ++i)
     pieces.push_back({pages_[i].address, bytes_.data() + i * kPage, kPage});
+  pieces.insert(pieces.end(), last.begin(), last.end());
   const size_t whole = memory.read(pieces);
   if (whole < first.size()) return false;
   const size_t got = whole - first.size();
@@ -27,7 +29,7 @@ bool FramePages::copy(const MemoryReader& memory, std::span<const MemoryReader::
     ++pages_[i].unused;
   }
   if (got < pages_.size()) pages_[got].unused = kForgetAfter + 1;  // that one is no longer there
-  return true;
+  return whole == pieces.size();
 }
 
 bool FramePages::get(uint64_t address, char* into, size_t bytes) {

@@ -12,8 +12,9 @@ namespace headway {
 // and copied in one call, so that all frames are of nearly one moment. Not for several threads.
 class FramePages {
  public:
-  // Copies `first`, then the pages known so far; false when `first` cannot be read.
-  bool copy(const MemoryReader& memory, std::span<const MemoryReader::Piece> first);
+  // Copies `first`, then the pages known so far, then `last`; false when not all could be read.
+  bool copy(const MemoryReader& memory, std::span<const MemoryReader::Piece> first,
+            std::span<const MemoryReader::Piece> last);
   // From the last copy. False: not among its pages, but in the next copy it will be.
   bool get(uint64_t address, char* into, size_t bytes);
 

@@ -15,7 +15,7 @@
 namespace headway {
 namespace {
 
-constexpr int kTries = 8;
+constexpr int kTries = 12;
 constexpr size_t kDeepest = 1024;  // frames kept of a deeper stack: none, it is called torn
 constexpr size_t kMostThreads = 512;
 constexpr size_t kMostCodes = 20000;  // remembered; beyond that they are forgotten and read again
@@ -155,17 +155,20 @@ std::vector<PythonStacks::RawThread> PythonStacks::list_threads(uint64_t& holder
 // time.
 std::optional<PythonStacks::RawStack> PythonStacks::walk(uint64_t thread) {
   Remembered& known = threads_[thread];
-  uint64_t frame = 0, first = 0;
+  uint64_t frame = 0, first = 0, frame_after = 0, first_after = 0;
   const bool indirect = offsets_.cframe_frame != PythonOffsets::kNone;
-  const MemoryReader::Piece pieces[] = {
-      {thread + uint64_t(offsets_.frame), &first, sizeof first},
-      {known.cframe + uint64_t(std::max(0, offsets_.cframe_frame)), &frame, sizeof frame}};
-  const bool copied = known.pages.copy(memory_, std::span(pieces, indirect ? 2 : 1));
+  const uint64_t top = thread + uint64_t(offsets_.frame);
+  const uint64_t below = known.cframe + uint64_t(std::max(0, offsets_.cframe_frame));
+  const size_t words = indirect ? 2 : 1;
+  const MemoryReader::Piece before[] = {{top, &first, 8}, {below, &frame, 8}};
+  const MemoryReader::Piece after[] = {{top, &first_after, 8}, {below, &frame_after, 8}};
+  const bool copied = known.pages.copy(memory_, std::span(before, words), std::span(after, words));
   if (indirect && (!copied || first != known.cframe)) {
-    known.cframe = memory_.value<uint64_t>(thread + uint64_t(offsets_.frame)).value_or(0);
+    known.cframe = memory_.value<uint64_t>(top).value_or(0);
     return std::nullopt;
   }
-  if (!copied) return std::nullopt;
+  // Another function runs now than when the copy began: it is of several moments.
+  if (!copied || first != first_after || frame != frame_after) return std::nullopt;
   if (!indirect) frame = first;
   RawStack out;
   bool whole = true;
