@@ -104,9 +104,10 @@ TEST(PythonStack, RecursionThatNeverStandsStillDoesNotFoolIt) {
   const auto runtime = find_python(python.pid());
   if (!runtime) GTEST_SKIP() << "no Python here, or not to be read";
   PythonStacks stacks(python.pid(), *runtime);
+  constexpr double kPatienceS = 0.03;  // as `attach --stacks` has
   int read = 0, wrong = 0;
   for (int i = 0; i < 1000; ++i) {
-    const auto threads = stacks.read();
+    const auto threads = stacks.read(kPatienceS);
     const PythonThread* main = main_thread(threads, python.pid());
     if (!main || main->torn || main->frames.empty()) continue;
     ++read;
