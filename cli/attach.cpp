@@ -7,6 +7,7 @@
 
 #include "cli/complain.h"
 #include "cli/interrupt.h"
+#include "cli/stacks.h"
 #include "cli/verbs.h"
 #include "cli/watch_report.h"
 #include "headway/core/error.h"
@@ -23,7 +24,8 @@ constexpr double kRefreshS = 1;
 struct Attach {
   pid_t pid = 0;
   bool once = false, json = false, stacks = false;
-  double seconds = 0;
+  double seconds = 0, interval_ms = 50;
+  int count = 1;
   std::string trace;
 };
 
@@ -50,6 +52,10 @@ int run(const Attach& settings) {
   if (::access(fmt::format("/proc/{}", settings.pid).c_str(), F_OK) != 0)
     throw Error(fmt::format("no process {}", settings.pid),
                 "`headway attach` alone lists likely ones");
+  if (settings.stacks) {
+    print_stacks(settings.pid, settings.count, settings.interval_ms);
+    return 0;
+  }
   Watcher watcher(settings.pid, {});
   const bool live = !settings.once && !settings.json && ::isatty(STDOUT_FILENO);
   const double until = settings.seconds > 0 ? settings.seconds : settings.once ? kOnceS : 1e18;
@@ -76,7 +82,6 @@ int run(const Attach& settings) {
   } else {
     fmt::print("{}", report.text());
   }
-  if (settings.stacks && !settings.json) fmt::print("\n{}", report.stacks_text());
   return report.exit_status();
 }
 
@@ -90,7 +95,15 @@ void add_attach(CLI::App& app, Task& task, int& status) {
                    "its process number; without one, likely processes are listed");
   verb->add_flag("--once", settings->once, "one verdict (after 14 s at most), then end");
   verb->add_flag("--json", settings->json, "one JSON object on standard output");
-  verb->add_flag("--stacks", settings->stacks, "show the Python stack of each process too");
+  CLI::Option* stacks = verb->add_flag(
+      "--stacks", settings->stacks,
+      "only the Python stack of every thread, now, as JSON (CPython 3.8 to 3.14), then end");
+  verb->add_option("--count", settings->count, "read the stacks so often; one JSON object per line")
+      ->needs(stacks)
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--interval-ms", settings->interval_ms, "between two reads; 50 if not given")
+      ->needs(stacks)
+      ->check(CLI::NonNegativeNumber);
   verb->add_option("--seconds", settings->seconds, "watch for so long");
   verb->add_option("--trace", settings->trace, "keep what was seen, for `headway doctor`");
   verb->footer(

@@ -53,17 +53,10 @@ bool WatchReport::settled(double now_s) const {
          (verdict_.state == "stuck" || now_s >= kSureS);
 }
 
-std::string WatchReport::text() const { return diagnosis_text(verdict_, findings_); }
-
-std::string WatchReport::stacks_text() const {
-  std::string out;
-  for (const SeenProcess& process : trace_.outside.processes) {
-    if (process.stack.empty()) continue;
-    out += fmt::format("{} {} ({}){}\n", process.role, process.pid, process.name,
-                       process.wait.empty() ? "" : ", waits: " + process.wait);
-    for (const SeenFrame& frame : process.stack)
-      out += fmt::format("  {}:{} {}\n", frame.file, frame.line, frame.function);
-  }
+std::string WatchReport::text() const {
+  std::string out = diagnosis_text(verdict_, findings_);
+  const bool said = verdict_.sentence.find(trace_.outside.blind) != std::string::npos;
+  if (!said) out += fmt::format("no Python stacks: {}\n", trace_.outside.blind);
   return out;
 }
 

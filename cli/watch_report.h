@@ -21,7 +21,6 @@ class WatchReport {
   bool settled(double now_s) const;
 
   std::string text() const;         // the verdict and its findings
-  std::string stacks_text() const;  // where each process stands
   std::string json() const;         // for machines
   void show_live();                 // on the terminal, in place of what was shown before
   int exit_status() const;          // 3 when something should be repaired

@@ -53,6 +53,13 @@ bool stands_still(const OutsideEvidence& e) {
          e.seen.cores < kIdleCores;
 }
 
+// No framework: a pool of processes does what there is to do, and its results come.
+bool workers_work(const OutsideEvidence& e) {
+  const auto works = [](const SeenStack& s) { return s.process == "worker" && producing(s); };
+  return e.seen.framework.empty() && e.workers() > 0 && e.seen.quiet_s < kMoves &&
+         e.late_share(works) > 0.5;
+}
+
 std::string what_it_does(const OutsideEvidence& e) {
   const std::string place = where_now(e);
   const std::string at = place.empty() ? "" : " at " + place;
@@ -125,8 +132,9 @@ Verdict outside_verdict(const Trace& trace, const std::vector<Finding>& findings
     what = fmt::format("nothing moves{}", where_now(e).empty() ? "" : ", at " + where_now(e));
   } else if (!e.training() || !(e.stepped() || e.seen.progress.steps > 0)) {
     // A loop of the user's own may train without any of the frameworks' words.
-    out.state = e.training() && e.seen.main_still_s < kMoves && e.training_s() > 3 ? "healthy"
-                                                                                   : "not-started";
+    const bool moves = e.training() && e.seen.main_still_s < kMoves && e.training_s() > 3;
+    out.state = moves || workers_work(e) ? "healthy" : "not-started";
+    if (workers_work(e)) what = fmt::format("{} workers are at work", e.workers());
     if (!findings.empty()) what = findings[0].summary;
   } else {
     out.state = "healthy";

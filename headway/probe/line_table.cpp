@@ -81,7 +81,8 @@ int locations_line(std::string_view table, int first_line, int64_t offset) {
 }  // namespace
 
 int line_of(LineTable kind, std::string_view table, int first_line, int64_t offset) {
-  if (offset < 0) return first_line;
+  // Not begun yet. The tables of 3.10 name the line that it will begin with.
+  if (offset < 0 && kind != LineTable::kDeltas) return first_line;
   switch (kind) {
     case LineTable::kLnotab: return lnotab_line(table, first_line, offset);
     case LineTable::kDeltas: return deltas_line(table, first_line, offset);

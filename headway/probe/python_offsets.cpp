@@ -117,6 +117,26 @@ constexpr PythonOffsets python313() {
 
 }  // namespace
 
+// Where each number stands in _Py_DebugOffsets of 3.14: cookie, version, free-threaded, then group
+// by group. What a frame keeps beside it is as in 3.13.
+std::optional<PythonOffsets> described_offsets(std::span<const uint64_t, kDescribed> description) {
+  const auto number = [&](int index) { return static_cast<int>(description[size_t(index)]); };
+  if (number(2) != 0) return std::nullopt;
+  PythonOffsets o = python313();
+  o.interpreters_head = number(5);
+  o.interpreter_next = number(8), o.threads_head = number(9), o.gil = number(15);
+  o.gil_locked = number(18) - number(16), o.gil_last_holder = number(19) - number(16);
+  o.thread_next = number(24), o.frame = number(26);
+  o.thread_id = number(27), o.native_id = number(28);
+  o.frame_bytes = number(31), o.frame_back = number(32), o.frame_code = number(33);
+  o.frame_instruction = number(34), o.frame_values = number(35), o.frame_owner = number(36);
+  o.code_file = number(40), o.code_name = number(41), o.code_qualname = number(42);
+  o.code_lines = number(43), o.code_first_line = number(44), o.code_names = number(46);
+  o.code_bytes = number(48);
+  o.tag_bits = 3;
+  return o;
+}
+
 std::optional<PythonOffsets> offsets_of(PythonVersion version) {
   if (version.major != 3) return std::nullopt;
   switch (version.minor) {

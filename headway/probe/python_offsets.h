@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace headway {
 
@@ -31,9 +32,15 @@ struct PythonOffsets {
   LineTable lines;
   int instruction_bytes;                     // what the frame's counter counts; 0: it is an address
   int thread_bytes, frame_bytes, code_size;  // how much to read of each
+  uint64_t tag_bits = 0;  // of pointers in frames that are no part of the address
 };
 
 // Nothing for a version whose layout is not known.
 std::optional<PythonOffsets> offsets_of(PythonVersion version);
+
+// From 3.14 on _PyRuntime begins with a description of the interpreter's own layout; these are its
+// first kDescribed numbers, from the cookie on. Nothing when it is a build without the lock.
+constexpr int kDescribed = 50;
+std::optional<PythonOffsets> described_offsets(std::span<const uint64_t, kDescribed> description);
 
 }  // namespace headway

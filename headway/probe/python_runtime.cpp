@@ -1,6 +1,7 @@
 #include "headway/probe/python_runtime.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cctype>
 #include <cstring>
@@ -14,7 +15,7 @@ namespace headway {
 namespace {
 
 struct Mapping {
-  uint64_t start = 0, offset = 0;
+  uint64_t start = 0, offset = 0, inode = 0;
   std::string path{};
 };
 
@@ -27,13 +28,23 @@ std::vector<Mapping> first_mappings(pid_t pid) {
     const size_t path_at = line.find('/');
     if (path_at == std::string::npos) continue;
     Mapping mapping;
-    unsigned long long start = 0, offset = 0;
-    if (std::sscanf(line.c_str(), "%llx-%*x %*s %llx", &start, &offset) != 2) continue;
-    mapping.start = start, mapping.offset = offset;
+    unsigned long long start = 0, offset = 0, inode = 0;
+    if (std::sscanf(line.c_str(), "%llx-%*x %*s %llx %*s %llu", &start, &offset, &inode) != 3)
+      continue;
+    mapping.start = start, mapping.offset = offset, mapping.inode = inode;
     mapping.path = line.substr(path_at);
     if (seen.insert(mapping.path).second) out.push_back(mapping);
   }
   return out;
+}
+
+// In a container the path is the container's own; of a chroot it is ours.
+std::string file_to_open(pid_t pid, const Mapping& mapping) {
+  const std::string theirs = fmt::format("/proc/{}/root{}", pid, mapping.path);
+  struct stat file {};
+  if (::stat(theirs.c_str(), &file) == 0) return theirs;
+  const bool same = ::stat(mapping.path.c_str(), &file) == 0 && file.st_ino == mapping.inode;
+  return same ? mapping.path : theirs;
 }
 
 bool may_hold_python(const std::string& path, bool program) {
@@ -82,8 +93,8 @@ std::optional<PythonRuntime> find_python(pid_t pid, std::string* problem) {
   const MemoryReader memory(pid);
   for (const Mapping& mapping : mappings) {
     if (!may_hold_python(mapping.path, &mapping == &mappings[0])) continue;
-    const ElfSymbols elf = find_elf_symbols(fmt::format("/proc/{}/root{}", pid, mapping.path),
-                                            {"_PyRuntime", ".PyRuntime", "Py_Version"});
+    const ElfSymbols elf =
+        find_elf_symbols(file_to_open(pid, mapping), {"_PyRuntime", ".PyRuntime", "Py_Version"});
     const auto symbol = elf.symbols.find("_PyRuntime");
     const auto section = elf.sections.find(".PyRuntime");
     uint64_t address = 0;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
-#include <utility>
+#include <thread>
 
+#include "headway/core/clock.h"
 #include "headway/core/error.h"
 #include "headway/probe/line_table.h"
 #include "headway/probe/source_lines.h"
@@ -13,20 +15,26 @@
 namespace headway {
 namespace {
 
-constexpr int kTries = 8;
+constexpr int kTries = 12;
 constexpr size_t kDeepest = 1024;  // frames kept of a deeper stack: none, it is called torn
 constexpr size_t kMostThreads = 512;
 constexpr size_t kMostCodes = 20000;  // remembered; beyond that they are forgotten and read again
-constexpr size_t kPage = 4096;
-constexpr size_t kPages = 5;  // of Python's frame stack, read at once: a chunk has four
 constexpr int64_t kLongestTable = 1 << 20;
-constexpr int kOwnedByC = 3;  // a frame that only marks where C called Python (3.12+)
+constexpr int kOwnedByGenerator = 1;
+constexpr int kOwnedByC = 3;  // and above: a frame that only marks where C called Python (3.12+)
+constexpr double kPauseS = 100e-6;
 
-PythonOffsets known_offsets(PythonVersion version) {
-  if (const auto offsets = offsets_of(version)) return *offsets;
-  throw Error(
-      fmt::format("the stacks of Python {}.{} cannot be read", version.major, version.minor),
-      "CPython 3.8 to 3.13 are known; what /proc tells is used without");
+PythonOffsets known_offsets(const MemoryReader& memory, const PythonRuntime& runtime) {
+  std::optional<PythonOffsets> offsets = offsets_of(runtime.version);
+  if (runtime.version == PythonVersion{3, 14}) {
+    uint64_t description[kDescribed];
+    if (memory.read(runtime.address, description, sizeof description))
+      offsets = described_offsets(description);
+  }
+  if (offsets) return *offsets;
+  throw Error(fmt::format("the stacks of Python {}.{} cannot be read", runtime.version.major,
+                          runtime.version.minor),
+              "CPython 3.8 to 3.14 with its lock are known; what /proc tells is used without");
 }
 
 template <typename T>
@@ -36,36 +44,83 @@ T at(const char* bytes, int offset) {
   return out;
 }
 
+// How many frames, from the outermost on, are the same in both.
+template <typename Stack>
+size_t equal_outer_frames(const Stack& a, const Stack& b) {
+  const auto differ = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first;
+  return static_cast<size_t>(differ - a.rbegin());
+}
+
+// The same frames, of which the innermost may stand elsewhere in its code, or have returned from
+// what it called.
+template <typename Stack>
+bool only_innermost_moved(const Stack& before, const Stack& now) {
+  const size_t equal = equal_outer_frames(before, now);
+  if (equal == now.size()) return true;
+  if (equal + 1 != now.size() || before.size() < now.size()) return false;
+  const auto& then = before[before.size() - now.size()];
+  return then.address == now[0].address && then.code == now[0].code;
+}
+
 uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x100000001b3ull; }
 
 }  // namespace
 
 PythonStacks::PythonStacks(pid_t pid, const PythonRuntime& runtime)
-    : memory_(pid), runtime_(runtime), offsets_(known_offsets(runtime.version)) {}
+    : memory_(pid), runtime_(runtime), offsets_(known_offsets(memory_, runtime)) {}
 
-std::vector<PythonThread> PythonStacks::read() {
+std::vector<PythonThread> PythonStacks::read(double patience_s) {
+  if (threads_.size() > 4 * kMostThreads) threads_.clear();
   uint64_t holder = 0;
   std::vector<PythonThread> out;
-  for (RawThread thread : list_threads(holder)) {
+  for (const RawThread& thread : list_threads(holder)) {
     PythonThread& seen = out.emplace_back();
     seen.tid = native_id(thread);
     seen.holds_gil = thread.address == holder;
-    seen.torn = true;
-    for (int tries = 0; tries < kTries && seen.torn; ++tries) {
-      if (tries > 0) thread.frame = current_frame(thread.address);
-      const auto frames = walk(thread);
-      seen.torn =
-          !frames || !ends_where_it_should(thread.address, *frames) || !resolve(*frames, seen);
-    }
-    if (seen.torn) seen.frames.clear();
+    read_stack(thread, patience_s, seen);
   }
   return out;
 }
 
-uint64_t PythonStacks::current_frame(uint64_t thread) const {
-  const auto frame = memory_.value<uint64_t>(thread + offsets_.frame);
-  if (!frame || offsets_.cframe_frame == PythonOffsets::kNone) return frame.value_or(0);
-  return memory_.value<uint64_t>(*frame + offsets_.cframe_frame).value_or(0);
+void PythonStacks::read_stack(const RawThread& thread, double patience_s, PythonThread& out) {
+  Remembered& known = threads_[thread.address];
+  const int64_t until = now_ns() + static_cast<int64_t>(1e9 * patience_s);
+  std::optional<RawStack> before;
+  RawStack still;  // the longest outer part that two copies agreed in
+  for (int tries = 0; tries < kTries || now_ns() < until; ++tries) {
+    if (tries >= kTries && tries % 2 == 0)
+      std::this_thread::sleep_for(std::chrono::duration<double>(kPauseS));
+    std::optional<RawStack> now = walk(thread.address);
+    if (!now) {
+      before.reset();
+      continue;
+    }
+    const bool as_last_time = !known.last.empty() && *now == known.last;
+    if (!before && !as_last_time) {
+      before = std::move(now);
+      continue;
+    }
+    const size_t equal = before ? equal_outer_frames(*before, *now) : now->size();
+    const bool same = as_last_time || (before && *before == *now);
+    bool new_code = false;
+    if ((same || (before && only_innermost_moved(*before, *now))) &&
+        is_base(thread.address, *now, same) && resolve(*now, out, new_code)) {
+      // Code that was never seen before may have been thrown away before it was read.
+      const auto after = new_code ? walk(thread.address) : std::nullopt;
+      if (!new_code || (after && equal_outer_frames(*now, *after) == now->size())) {
+        known.last = std::move(*now);
+        known.base = known.last.empty() ? 0 : known.last.back().address;
+        out.torn = false;
+        return;
+      }
+    } else if (equal > still.size() && now->back().address == known.base) {
+      still.assign(now->end() - static_cast<long>(equal), now->end());
+    }
+    before = std::move(now);
+  }
+  out.torn = true;
+  bool new_code = false;
+  if (!resolve(still, out, new_code)) out.frames.clear();
 }
 
 std::vector<PythonStacks::RawThread> PythonStacks::list_threads(uint64_t& holder) {
@@ -82,9 +137,6 @@ std::vector<PythonStacks::RawThread> PythonStacks::list_threads(uint64_t& holder
       raw.id = at<uint64_t>(bytes.data(), offsets_.thread_id);
       if (offsets_.native_id != PythonOffsets::kNone)
         raw.native = at<uint64_t>(bytes.data(), offsets_.native_id);
-      raw.frame = at<uint64_t>(bytes.data(), offsets_.frame);
-      if (offsets_.cframe_frame != PythonOffsets::kNone)
-        raw.frame = memory_.value<uint64_t>(raw.frame + offsets_.cframe_frame).value_or(0);
       thread = raw.next;
     }
     if (offsets_.gil != PythonOffsets::kNone && holder == 0) {
@@ -99,70 +151,84 @@ std::vector<PythonStacks::RawThread> PythonStacks::list_threads(uint64_t& holder
   return out;
 }
 
-// From 3.11 on frames lie one behind the other: a copy of the pages around the innermost one holds
-// nearly all of them, taken in one moment. Others (generators, older versions) are read singly.
-std::optional<std::vector<PythonStacks::RawFrame>> PythonStacks::walk(const RawThread& thread) {
-  std::vector<RawFrame> out;
-  if (thread.frame == 0) return out;
-  pages_.resize(kPage * kPages);
-  uint64_t copied_from = 0, copied_to = 0;
-  const auto copy_around = [&](uint64_t frame) {
-    std::vector<MemoryReader::Piece> pieces;
-    const uint64_t top = (frame + static_cast<uint64_t>(offsets_.frame_bytes)) / kPage * kPage;
-    for (size_t i = 0; i < kPages; ++i)
-      pieces.push_back({top - i * kPage, pages_.data() + (kPages - 1 - i) * kPage, kPage});
-    const size_t got = memory_.read(pieces);
-    copied_to = top + kPage;
-    copied_from = copied_to - got * kPage;
-  };
-  const bool together = offsets_.code_bytes != PythonOffsets::kNone;
-  if (together) copy_around(thread.frame);
-  std::string single(static_cast<size_t>(offsets_.frame_bytes), '\0');
-  for (uint64_t frame = thread.frame; frame != 0;) {
+// All frames from one copy of the pages they lie in, or nothing: then those pages are known next
+// time.
+std::optional<PythonStacks::RawStack> PythonStacks::walk(uint64_t thread) {
+  Remembered& known = threads_[thread];
+  uint64_t frame = 0, first = 0, frame_after = 0, first_after = 0;
+  const bool indirect = offsets_.cframe_frame != PythonOffsets::kNone;
+  const uint64_t top = thread + uint64_t(offsets_.frame);
+  const uint64_t below = known.cframe + uint64_t(std::max(0, offsets_.cframe_frame));
+  const size_t words = indirect ? 2 : 1;
+  const MemoryReader::Piece before[] = {{top, &first, 8}, {below, &frame, 8}};
+  const MemoryReader::Piece after[] = {{top, &first_after, 8}, {below, &frame_after, 8}};
+  const bool copied = known.pages.copy(memory_, std::span(before, words), std::span(after, words));
+  if (indirect && (!copied || first != known.cframe)) {
+    known.cframe = memory_.value<uint64_t>(top).value_or(0);
+    return std::nullopt;
+  }
+  // Another function runs now than when the copy began: it is of several moments.
+  if (!copied || first != first_after || frame != frame_after) return std::nullopt;
+  if (!indirect) frame = first;
+  RawStack out;
+  bool whole = true;
+  std::string bytes(static_cast<size_t>(offsets_.frame_bytes), '\0');
+  while (frame != 0) {
     if (out.size() == kDeepest) return std::nullopt;
-    const char* bytes = nullptr;
-    if (frame >= copied_from && frame + single.size() <= copied_to) {
-      bytes = pages_.data() + (kPages * kPage - (copied_to - frame));
-    } else {
-      if (!memory_.read(frame, single.data(), single.size())) return std::nullopt;
-      bytes = single.data();
+    if (!known.pages.get(frame, bytes.data(), bytes.size())) {
+      whole = false;
+      if (!memory_.read(frame, bytes.data(), bytes.size())) return std::nullopt;
     }
     RawFrame& raw = out.emplace_back();
     raw.address = frame;
-    raw.back = at<uint64_t>(bytes, offsets_.frame_back);
-    raw.code = at<uint64_t>(bytes, offsets_.frame_code);
+    raw.back = at<uint64_t>(bytes.data(), offsets_.frame_back);
+    raw.code = at<uint64_t>(bytes.data(), offsets_.frame_code) & ~offsets_.tag_bits;
     raw.instruction = offsets_.instruction_bytes
-                          ? uint64_t(at<int>(bytes, offsets_.frame_instruction))
-                          : at<uint64_t>(bytes, offsets_.frame_instruction);
-    if (offsets_.frame_owner != PythonOffsets::kNone) raw.owner = bytes[offsets_.frame_owner];
+                          ? uint64_t(at<int>(bytes.data(), offsets_.frame_instruction))
+                          : at<uint64_t>(bytes.data(), offsets_.frame_instruction);
+    if (offsets_.frame_owner != PythonOffsets::kNone)
+      raw.owner = bytes[static_cast<size_t>(offsets_.frame_owner)];
     frame = raw.back;
   }
+  if (!whole) return std::nullopt;
   return out;
 }
 
 // A thread's outermost frame stays where it is while everything above it changes: a stack that ends
-// elsewhere led through a frame that had just gone. Twice in a row it is a new beginning.
-bool PythonStacks::ends_where_it_should(uint64_t thread, const std::vector<RawFrame>& frames) {
-  if (bases_.size() > 4 * kMostThreads) bases_.clear();
-  const uint64_t base = frames.empty() ? 0 : frames.back().address;
-  uint64_t& known = bases_.try_emplace(thread, ~base).first->second;
-  return std::exchange(known, base) == base;
+// elsewhere led through a frame that had just gone, unless all of it stands still. No generator is
+// outermost.
+bool PythonStacks::is_base(uint64_t thread, const RawStack& stack, bool stands_still) {
+  if (stack.empty()) return stands_still;
+  if (offsets_.frame_owner != PythonOffsets::kNone && stack.back().owner == kOwnedByGenerator)
+    return false;
+  return stands_still || threads_[thread].base == stack.back().address;
 }
 
-bool PythonStacks::resolve(const std::vector<RawFrame>& raw, PythonThread& out) {
+// It only marks where C called Python.
+bool PythonStacks::is_mark(const RawFrame& frame) const {
+  return offsets_.gil != PythonOffsets::kNone && frame.owner >= kOwnedByC;
+}
+
+bool PythonStacks::resolve(const RawStack& raw, PythonThread& out, bool& new_code) {
   const auto size = static_cast<size_t>(offsets_.code_size);
   std::vector<char> headers(raw.size() * size);
   std::vector<MemoryReader::Piece> pieces;
   for (size_t i = 0; i < raw.size(); ++i)
     pieces.push_back({raw[i].code, headers.data() + i * size, size});
-  if (memory_.read(pieces) != pieces.size()) return false;
+  // A marking frame may have no code: its header stays empty.
+  size_t done = 0;
+  while (done < pieces.size()) {
+    done += memory_.read(std::span(pieces).subspan(done));
+    if (done < pieces.size() && !is_mark(raw[done])) return false;
+    if (done < pieces.size()) ++done;
+  }
   out.frames.clear();
   out.fingerprint = 0xcbf29ce484222325ull;
   for (size_t i = 0; i < raw.size(); ++i) {
     const char* header = headers.data() + i * size;
-    if (raw[i].owner == kOwnedByC && offsets_.gil != PythonOffsets::kNone) continue;
+    if (is_mark(raw[i])) continue;
     if (!is_code_type(at<uint64_t>(header, 8))) return false;
-    const auto code = code_at(raw[i].code, header);
+    const auto code = code_at(raw[i].code, header, new_code);
     if (!code) return false;
     PythonFrame& frame = out.frames.emplace_back();
     frame.code = code;
@@ -178,7 +244,8 @@ bool PythonStacks::resolve(const std::vector<RawFrame>& raw, PythonThread& out) 
   return true;
 }
 
-std::shared_ptr<const PythonCode> PythonStacks::code_at(uint64_t address, const char* header) {
+std::shared_ptr<const PythonCode> PythonStacks::code_at(uint64_t address, const char* header,
+                                                        bool& new_code) {
   Known now;
   now.file = at<uint64_t>(header, offsets_.code_file);
   now.lines = at<uint64_t>(header, offsets_.code_lines);
@@ -191,6 +258,7 @@ std::shared_ptr<const PythonCode> PythonStacks::code_at(uint64_t address, const 
       known->second.lines == now.lines && known->second.first_line == now.first_line) {
     return known->second.code;
   }
+  new_code = true;
   auto code = std::make_shared<PythonCode>();
   const auto file = text(now.file), function = text(now.name);
   const auto size = memory_.value<int64_t>(now.lines + 16);

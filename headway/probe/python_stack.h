@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "headway/probe/frame_pages.h"
 #include "headway/probe/memory_reader.h"
 #include "headway/probe/python_runtime.h"
 
@@ -35,21 +36,23 @@ struct PythonFrame {
 struct PythonThread {
   pid_t tid = 0;  // as the target's PID namespace numbers it; 0: not known
   bool holds_gil = false;
-  bool torn = false;                  // changed while it was read, and again when tried again
+  bool torn = false;  // changed whenever it was read; `frames` are the outer ones that stood still
   std::vector<PythonFrame> frames{};  // innermost first
   uint64_t fingerprint = 0;           // of all frames with their instructions
 };
 
-// Reads the Python stacks of every thread of a running process, without stopping it. A stack that
-// does not end where stacks end, or that leads through something that is no code, is read again.
-// Not for several threads.
+// Reads the Python stacks of every thread of a running process, without stopping it. A stack counts
+// when two copies in a row agree in all frames, but that the innermost may move on; when it ends
+// where that thread's stack ended before; and when it leads through code only. Else it is read
+// again. Not for several threads.
 class PythonStacks {
  public:
   // Error when the version's layout is not known.
   PythonStacks(pid_t pid, const PythonRuntime& runtime);
 
-  // Empty when the target is gone or may not be read.
-  std::vector<PythonThread> read();
+  // Empty when the target is gone or may not be read. A stack that never stands still is tried
+  // again for so long: no thread keeps Python's lock for more than 5 ms while others want it.
+  std::vector<PythonThread> read(double patience_s = 0);
 
   const MemoryReader& memory() const { return memory_; }
   const PythonOffsets& offsets() const { return offsets_; }
@@ -58,22 +61,27 @@ class PythonStacks {
 
  private:
   struct RawThread {
-    uint64_t address = 0, next = 0, frame = 0;
+    uint64_t address = 0, next = 0;
     uint64_t id = 0, native = 0;
   };
   struct RawFrame {
     uint64_t address = 0, back = 0, code = 0, instruction = 0;
     int owner = 0;
+
+    bool operator==(const RawFrame&) const = default;
   };
 
+  using RawStack = std::vector<RawFrame>;
+
   std::vector<RawThread> list_threads(uint64_t& holder);
-  std::optional<std::vector<RawFrame>> walk(const RawThread& thread);
-  bool ends_where_it_should(uint64_t thread, const std::vector<RawFrame>& frames);
-  bool resolve(const std::vector<RawFrame>& raw, PythonThread& out);
-  std::shared_ptr<const PythonCode> code_at(uint64_t address, const char* header);
+  void read_stack(const RawThread& thread, double patience_s, PythonThread& out);
+  std::optional<RawStack> walk(uint64_t thread);
+  bool is_base(uint64_t thread, const RawStack& stack, bool stands_still);
+  bool is_mark(const RawFrame& frame) const;
+  bool resolve(const RawStack& raw, PythonThread& out, bool& new_code);
+  std::shared_ptr<const PythonCode> code_at(uint64_t address, const char* header, bool& new_code);
   bool is_code_type(uint64_t type);
   pid_t native_id(const RawThread& thread) const;
-  uint64_t current_frame(uint64_t from_thread) const;
 
   struct Known {
     std::shared_ptr<const PythonCode> code;
@@ -86,9 +94,14 @@ class PythonStacks {
   const PythonOffsets offsets_;
   uint64_t code_type_ = 0;
   std::unordered_map<uint64_t, Known> codes_;
-  std::unordered_map<uint64_t, uint64_t> bases_;  // outermost frame by thread
+  struct Remembered {  // of a thread
+    FramePages pages{};
+    RawStack last{};    // accepted
+    uint64_t base = 0;  // its outermost frame
+    uint64_t cframe = 0;
+  };
+  std::unordered_map<uint64_t, Remembered> threads_;
   std::map<uint64_t, std::string> type_names_;
-  std::vector<char> pages_;
 };
 
 }  // namespace headway

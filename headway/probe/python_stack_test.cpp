@@ -71,8 +71,7 @@ TEST(PythonStack, ReadsFunctionsLinesAndVariablesOfAWaitingProgram) {
       "outer()\n");
   ASSERT_TRUE(python.ready());
   const auto runtime = find_python(python.pid());
-  if (!runtime || !offsets_of(runtime->version))
-    GTEST_SKIP() << "no CPython 3.8 to 3.13 here, or not to be read";
+  if (!runtime) GTEST_SKIP() << "no Python here, or not to be read";
   PythonStacks stacks(python.pid(), *runtime);
   const auto threads = stacks.read();
   const PythonThread* main = main_thread(threads, python.pid());
@@ -103,12 +102,12 @@ TEST(PythonStack, RecursionThatNeverStandsStillDoesNotFoolIt) {
       "        down(depth)\n");
   ASSERT_TRUE(python.ready());
   const auto runtime = find_python(python.pid());
-  if (!runtime || !offsets_of(runtime->version))
-    GTEST_SKIP() << "no CPython 3.8 to 3.13 here, or not to be read";
+  if (!runtime) GTEST_SKIP() << "no Python here, or not to be read";
   PythonStacks stacks(python.pid(), *runtime);
+  constexpr double kPatienceS = 0.03;  // as `attach --stacks` has
   int read = 0, wrong = 0;
   for (int i = 0; i < 1000; ++i) {
-    const auto threads = stacks.read();
+    const auto threads = stacks.read(kPatienceS);
     const PythonThread* main = main_thread(threads, python.pid());
     if (!main || main->torn || main->frames.empty()) continue;
     ++read;

@@ -58,6 +58,7 @@ std::vector<SeenValue> PythonValues::read_locals(const PythonFrame& frame) {
                              objects.data(), objects.size() * sizeof(uint64_t)))
     return out;
   for (size_t i = 0; i < names.size(); ++i) {
+    objects[i] &= ~stacks_.offsets().tag_bits;
     if (objects[i] == 0 || !kind_of_variable(names[i])) continue;
     std::string value = value_text(names[i], objects[i]);
     if (!value.empty()) out.push_back({.name = names[i], .value = std::move(value)});

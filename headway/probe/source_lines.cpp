@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <string_view>
 
 #include "headway/probe/redact.h"
 
@@ -47,6 +48,37 @@ std::string SourceLines::text(const std::string& file, int64_t line) {
   const size_t begin = whole.find_first_not_of(" \t");
   if (begin == std::string::npos) return "";
   return redacted(whole.substr(begin, whole.find_last_not_of(" \t\r") - begin + 1));
+}
+
+const std::vector<std::string>& SourceLines::endless_generators(const std::string& file) {
+  if (endless_.size() >= kMostFiles) endless_.clear();
+  const auto [known, fresh] = endless_.try_emplace(file);
+  std::vector<std::string>& found = known->second;
+  if (!fresh || file.empty() || file[0] == '<') return found;
+  constexpr size_t kNowhere = std::string::npos;
+  std::string function;
+  size_t function_margin = 0, loop_margin = kNowhere;
+  for (const std::string& line : lines_of(file)) {
+    const size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos || line[begin] == '#') continue;
+    if (contains(line, ".take(") || contains(line, "islice(")) {
+      found.clear();
+      return found;
+    }
+    const std::string_view code = std::string_view(line).substr(begin);
+    if (loop_margin != kNowhere && begin <= loop_margin) loop_margin = kNowhere;
+    if (begin <= function_margin) function.clear();
+    if (code.starts_with("def ")) {
+      function = code.substr(4, code.find('(') - 4);
+      function_margin = begin;
+    } else if (code.starts_with("while True") || code.starts_with("while 1:")) {
+      if (loop_margin == kNowhere) loop_margin = begin;
+    } else if (code.starts_with("yield") && !function.empty() && loop_margin != kNowhere &&
+               (found.empty() || found.back() != function)) {
+      found.push_back(function);
+    }
+  }
+  return found;
 }
 
 bool SourceLines::has_endless_loop(const std::string& file, int64_t first_line) {

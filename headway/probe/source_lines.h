@@ -20,12 +20,16 @@ class SourceLines {
   std::string text(const std::string& file, int64_t line);
   // Is there a `while True` in the function that begins at this line?
   bool has_endless_loop(const std::string& file, int64_t first_line);
+  // The functions of this file that yield inside a `while True`. None when the file also says where
+  // to stop, by take() or islice().
+  const std::vector<std::string>& endless_generators(const std::string& file);
 
  private:
   const std::vector<std::string>& lines_of(const std::string& file);
 
   pid_t pid_;
   std::map<std::string, std::vector<std::string>> files_;
+  std::map<std::string, std::vector<std::string>> endless_;
 };
 
 }  // namespace headway

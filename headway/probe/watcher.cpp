@@ -11,6 +11,7 @@
 #include "headway/core/clock.h"
 #include "headway/core/limits.h"
 #include "headway/probe/activity.h"
+#include "headway/probe/permission.h"
 #include "headway/probe/redact.h"
 #include "headway/probe/surroundings.h"
 
@@ -151,7 +152,7 @@ void Watcher::count_stacks(Target& target, const char* role) {
   for (const PythonThread& thread : target.read_stacks(now_s())) {
     ++seen_.samples;
     seen_.torn += thread.torn;
-    if (thread.torn || thread.frames.empty()) continue;
+    if (thread.frames.empty()) continue;
     const std::string wait = target.wait_of(thread.tid);
     const bool main_thread = target.is_main_thread(thread.tid);
     const std::string& activity = stacks_.add(
@@ -162,7 +163,7 @@ void Watcher::count_stacks(Target& target, const char* role) {
     if (main_process && seen_.training_since_s < 0 && is_training(activity))
       seen_.training_since_s = now_s();
     if (std::strcmp(role, "worker") == 0 && activity == "idle" &&
-        target.main_stack.frames.back().code->file.ends_with("resource_tracker.py"))
+        thread.frames.back().code->file.ends_with("resource_tracker.py"))
       target.seen.role = "other";
   }
 }
@@ -192,6 +193,8 @@ void Watcher::read_counters() {
     if (rate >= kReadMoves && last_read_s_ > 0) moved_s_ = now;
     const double waited = std::max(0.0, ready - last_ready_s_),
                  used = std::max(0.0, cpu - last_cpu_s_);
+    const double wanted = (waited + used) / passed;
+    seen_.wanted_cores = kLate * seen_.wanted_cores + (1 - kLate) * wanted;
     if (waited + used > 0)
       seen_.ready_share = kLate * seen_.ready_share + (1 - kLate) * waited / (waited + used);
   }
@@ -252,6 +255,10 @@ void Watcher::read_variables() {
 void Watcher::note_endless_loops(Target& target, const PythonThread& thread) {
   for (const PythonFrame& frame : thread.frames) {
     if (!frame.code->users || seen_.endless.size() > 20) continue;
+    for (const std::string& name : target.sources.endless_generators(frame.code->file)) {
+      auto& all = seen_.endless_generators;
+      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+    }
     const auto known = std::find(seen_.endless.begin(), seen_.endless.end(), frame.code->function);
     if (known == seen_.endless.end() &&
         target.sources.has_endless_loop(frame.code->file, frame.code->first_line))
@@ -356,7 +363,10 @@ Trace Watcher::trace() const {
       group.busiest = std::max(group.busiest, used);
     }
     for (auto& [name, group] : groups) o.threads.push_back(group);
-    if (!main->has_python() && o.at_s > 1) o.blind = main->problem;
+    if (!main->has_python() && o.at_s > 1) {
+      o.blind = main->problem;
+      if (const std::string why = why_not_readable(main_); !why.empty()) o.blind += ": " + why;
+    }
   }
   for (const auto& [pid, target] : targets_) {
     SeenProcess seen = target->seen;

@@ -130,9 +130,11 @@ struct Outside {
   double main_still_s = 0;             // the main thread's stack has not changed for so long
   double quiet_s = 0;                  // nothing has moved: output, steps, reading
   double cores = 0;                    // used of late by all processes together
+  double wanted_cores = 0;             // used of late, or waited for while others had them
   double read_rate = 0;                // bytes per second asked for of late, by all together
   double cpus_allowed = 0;             // of the main process, by affinity; 0: not known
   std::vector<std::string> endless{};  // the user's functions that hold `while True`
+  std::vector<std::string> endless_generators{};  // those that yield in one, in the user's files
   double ready_share = 0;  // of late, threads that could run but had no core, of those that could
   std::vector<std::string> missing_files{};  // named by variables, and not there
   std::vector<std::string> network_files{};  // open files on file systems behind a network

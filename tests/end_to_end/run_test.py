@@ -66,18 +66,43 @@ class Run(VerbTest):
         self.assertIn("no-such-command", self.fails("run", "--", "no-such-command"))
 
     def test_attach_tells_where_a_process_stands(self):
+        process, ready = self.waiting()
+        self.assertTrue(ready)
+        said = json.loads(self.headway("attach", process.pid, "--stacks").stdout)
+        self.assertEqual([f["function"] for f in said["threads"][0]["frames"]], ["wait_here", "<module>"])
+        self.assertTrue(said["threads"][0]["complete"])
+        self.assertIsNone(process.poll())
+
+    def waiting(self, *before):
+        """A program that stands in wait_here(), behind another command if one is given."""
         command = self.program("import time\ndef wait_here():\n    print('ready', flush=True)\n    time.sleep(60)\n"
                                "wait_here()\n")
-        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True)
-        try:
-            self.assertEqual(process.stdout.readline(), "ready\n")
-            said = self.headway("attach", process.pid, "--seconds", 2, "--stacks").stdout
-            self.assertIn("wait_here", said)
-            self.assertIsNone(process.poll())
-        finally:
-            process.kill()
-            process.wait()
-            process.stdout.close()
+        process = subprocess.Popen([*before, *command], cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, process.stdout.readline() == "ready\n"
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
+    def test_who_may_not_look_is_told_what_would_allow_it(self):
+        process, ready = self.waiting()
+        self.assertTrue(ready)
+        said = subprocess.run(["setpriv", "--reuid", "65534", "--clear-groups", HEADWAY, "attach", str(process.pid),
+                               "--seconds", "2", "--json"], capture_output=True, text=True)
+        if not said.stdout:
+            self.skipTest(f"nobody cannot run headway here: {said.stderr}")
+        self.assertIn("CAP_SYS_PTRACE", json.loads(said.stdout)["not_readable"])
+
+    @unittest.skipUnless(os.geteuid() == 0, "a namespace of process numbers needs root")
+    def test_a_process_with_other_numbers_inside_is_read(self):
+        process, ready = self.waiting("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+        if not ready:
+            self.skipTest("no namespace can be made here")
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
+            inside = int(children.read().split()[0])
+        said = json.loads(self.headway("attach", inside, "--stacks").stdout)
+        self.assertEqual(said["threads"][0]["tid"], inside)
+        self.assertEqual(said["threads"][0]["frames"][0]["function"], "wait_here")
 
     def test_no_such_process(self):
         self.assertIn("no process", self.fails("attach", 2 ** 22 - 1))

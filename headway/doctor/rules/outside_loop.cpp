@@ -135,31 +135,31 @@ std::optional<Finding> slow_callback(const E& e) {
   return f;
 }
 
+std::string fit_line_of(const E& e) {
+  const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
+  return hot.frame ? place_text(*hot.frame) : "";
+}
+
 // A generator without end, and nobody said how many steps make an epoch.
 std::optional<Finding> epoch_never_ends(const E& e) {
   const SeenProgress& p = e.seen.progress;
   if (!e.running() || p.source != "output" || p.steps_per_epoch > 0 || p.epoch > 1)
     return std::nullopt;
-  if (p.step < kEndless || e.training_s() < kEndlessS || e.seen.framework != "tensorflow")
+  const bool endless = !e.seen.endless_generators.empty();
+  if (p.step < (endless ? kEndless / 4 : kEndless) || e.training_s() < kEndlessS ||
+      e.seen.framework != "tensorflow")
     return std::nullopt;
-  bool endless = false;
-  const HotLine hot = e.hottest(producing);
-  for (const SeenStack& s : e.seen.stacks) {
-    if (!producing(s)) continue;
-    for (const SeenFrame& frame : s.frames)
-      endless |= std::find(e.seen.endless.begin(), e.seen.endless.end(), frame.function) !=
-                 e.seen.endless.end();
-  }
-  Finding f{
+  return Finding{
       .cause = "epoch-never-ends",
       .severity = endless ? Severity::kHigh : Severity::kInfo,
       .confidence = endless ? 0.9 : 0.5,
       .summary = fmt::format("epoch 1 has {} steps and no end is known", with_commas(p.step)),
-      .evidence = {endless ? "the generator is a `while True`, and steps_per_epoch was not given"
+      .evidence = {endless ? fmt::format("{}() yields in a `while True`, and steps_per_epoch was "
+                                         "not given",
+                                         e.seen.endless_generators[0])
                            : "the length of the data is not known"},
+      .where = fit_line_of(e),
       .fix = "fit(..., steps_per_epoch=samples // batch_size), or let the generator end"};
-  if (hot.frame) f.where = place_text(*hot.frame);
-  return f;
 }
 
 std::optional<Finding> output_buffered(const E& e) {
@@ -198,11 +198,6 @@ std::optional<Finding> waits_for_others(const E& e) {
                    "stacks"};
   if (hot.frame) f.where = place_text(*hot.frame);
   return f;
-}
-
-std::string fit_line_of(const E& e) {
-  const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
-  return hot.frame ? place_text(*hot.frame) : "";
 }
 
 std::optional<Finding> wrong_steps_per_epoch(const E& e) {

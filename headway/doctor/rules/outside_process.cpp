@@ -12,6 +12,7 @@ constexpr double kThrottled = 0.10, kMuchThrottled = 0.25;
 constexpr double kCrowded = 0.4;      // of ready time, without a core
 constexpr double kManyPerCore = 2.0;  // threads that really run
 constexpr double kGpuAfterS = 15;
+constexpr double kOneCore = 0.7;  // used or waited for: it would take more if it could
 
 using E = OutsideEvidence;
 
@@ -215,7 +216,7 @@ std::optional<Finding> cpu_quota(const E& e) {
 std::optional<Finding> single_core(const E& e) {
   const double cores = double(e.trace.run.machine_cores);
   if (e.seen.cpus_allowed != 1 || cores < 2 || e.seen.at_s < 5) return std::nullopt;
-  if (e.seen.cores < 0.7 && e.running()) return std::nullopt;
+  if (e.seen.wanted_cores < kOneCore && e.running()) return std::nullopt;
   return Finding{.cause = "single-core-affinity",
                  .severity = Severity::kWarning,
                  .confidence = 0.85,
@@ -235,7 +236,7 @@ std::optional<Finding> thread_oversubscription(const E& e) {
     names += fmt::format("{}{} {}", names.empty() ? "" : ", ", group.count, group.name);
   }
   if (e.seen.ready_share < kCrowded || double(busy) < 2 * kManyPerCore * e.cpus() ||
-      e.seen.cores < 0.7 * e.cpus())
+      e.seen.wanted_cores < kManyPerCore * e.cpus())
     return std::nullopt;
   return Finding{
       .cause = "thread-oversubscription",
@@ -243,8 +244,9 @@ std::optional<Finding> thread_oversubscription(const E& e) {
       .confidence = 0.75,
       .summary =
           fmt::format("{} threads share {:.3g} cores and get in each other's way", busy, e.cpus()),
-      .evidence = {fmt::format("ready threads had no core {:.0f}% of their time",
-                               100 * e.seen.ready_share),
+      .evidence = {fmt::format("they would use {:.1f} cores; ready threads had none {:.0f}% of "
+                               "their time",
+                               e.seen.wanted_cores, 100 * e.seen.ready_share),
                    names},
       .where = "threads of the main process",
       .fix =

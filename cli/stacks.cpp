@@ -1,0 +1,81 @@
+#include "cli/stacks.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/interrupt.h"
+#include "headway/core/clock.h"
+#include "headway/core/error.h"
+#include "headway/probe/permission.h"
+#include "headway/probe/proc_files.h"
+#include "headway/probe/python_stack.h"
+
+namespace headway::cli {
+namespace {
+
+constexpr double kPatienceS = 0.03;  // some of Python's turns with its lock
+
+using Json = nlohmann::ordered_json;
+
+// Numbers of threads: as the process knows them -> as we do.
+std::map<pid_t, pid_t> outside_numbers(pid_t pid) {
+  std::map<pid_t, pid_t> out;
+  for (const pid_t tid : numbers_in(fmt::format("/proc/{}/task", pid)))
+    out[number_inside(pid, tid)] = tid;
+  return out;
+}
+
+std::string last_part(const std::string& qualname) {
+  return qualname.substr(qualname.rfind('.') + 1);
+}
+
+Json json_of(const PythonThread& thread, pid_t pid, pid_t tid) {
+  const std::string comm = file_text(fmt::format("/proc/{}/task/{}/comm", pid, tid), 64);
+  Json out{{"tid", tid},
+           {"name", comm.substr(0, comm.find('\n'))},
+           {"holds_gil", thread.holds_gil},
+           {"complete", !thread.torn},
+           {"frames", Json::array()}};
+  for (const PythonFrame& frame : thread.frames) {
+    out["frames"].push_back({{"function", last_part(frame.code->function)},
+                             {"qualname", frame.code->function},
+                             {"file", frame.code->file},
+                             {"line", frame.line}});
+  }
+  return out;
+}
+
+}  // namespace
+
+void print_stacks(pid_t pid, int count, double interval_ms) {
+  std::string problem;
+  const auto runtime = find_python(pid, &problem);
+  if (!runtime) throw Error(problem, why_not_readable(pid));
+  PythonStacks stacks(pid, *runtime);
+  const std::string version = fmt::format("{}.{}", runtime->version.major, runtime->version.minor);
+  for (int i = 0; i < count && !interrupted(); ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(interval_ms));
+    const int64_t began = now_ns();
+    const std::vector<PythonThread> threads = stacks.read(kPatienceS);
+    const int64_t ended = now_ns();
+    if (threads.empty())
+      throw Error(fmt::format("process {} cannot be read", pid), "has it ended?");
+    const std::map<pid_t, pid_t> numbers = outside_numbers(pid);
+    Json out{{"pid", pid},
+             {"python", version},
+             {"at_ns", began},
+             {"end_ns", ended},
+             {"threads", Json::array()}};
+    for (const PythonThread& thread : threads) {
+      const auto tid = numbers.find(thread.tid);
+      out["threads"].push_back(json_of(thread, pid, tid == numbers.end() ? 0 : tid->second));
+    }
+    fmt::print("{}\n", out.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+}
+
+}  // namespace headway::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "headway/doctor/rules/outside.h"
+
+namespace headway {
+
+// The rules about input as seen from outside; outside_input.cpp says in which order they are asked.
+
+// outside_stalls.cpp: what never goes on, or not yet.
+std::optional<Finding> source_never_yields(const OutsideEvidence& e);
+std::optional<Finding> worker_deadlock(const OutsideEvidence& e);
+std::optional<Finding> thread_deadlock(const OutsideEvidence& e);
+std::optional<Finding> source_went_silent(const OutsideEvidence& e);
+std::optional<Finding> shuffle_fill(const OutsideEvidence& e);
+
+// outside_makers.cpp: the user's own code makes the samples.
+std::optional<Finding> per_pixel_python(const OutsideEvidence& e);
+std::optional<Finding> sequence_on_main_thread(const OutsideEvidence& e);
+std::optional<Finding> python_generator(const OutsideEvidence& e);
+std::optional<Finding> serial_map(const OutsideEvidence& e);
+std::optional<Finding> takes_turns(const OutsideEvidence& e);
+std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e);
+
+// outside_loading.cpp: loaders, files and disks.
+std::optional<Finding> many_small_reads(const OutsideEvidence& e);
+std::optional<Finding> dataloader_workers(const OutsideEvidence& e);
+std::optional<Finding> storage(const OutsideEvidence& e);
+std::optional<Finding> decode_saturated(const OutsideEvidence& e);
+std::optional<Finding> input_bound(const OutsideEvidence& e);
+
+// What they share.
+bool made(const SeenStack& stack);  // by somebody who makes samples, while training
+bool through(const SeenStack& stack, const char* file);
+std::string hot_text(const HotLine& hot, const char* of);  // "80% of it is on this line, in resize"
+void add_pace(Finding& finding, const OutsideEvidence& e);  // "12 ms per step", when it is known
+// The innermost line of the user's own; empty: none.
+std::string users_place(const SeenProcess& process);
+
+}  // namespace headway

@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/outside_input.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t kEnough = 60;     // samples: three seconds
+constexpr double kMainWaits = 0.3;  // of the training thread's time, in getting a batch
+constexpr double kMuch = 0.5;
+constexpr double kBlocked = 0.3;    // of a producer's time, in one kind of wait
+constexpr double kMostCores = 0.8;  // of those it may use: used, or waited for
+
+bool fetching(const SeenStack& s) { return on_main(s) && s.activity == "fetch"; }
+bool made_on_main(const SeenStack& s) { return on_main(s) && s.activity == "produce"; }
+
+}  // namespace
+
+// Many thousand reads a second of next to nothing each, while the training waits.
+std::optional<Finding> many_small_reads(const OutsideEvidence& e) {
+  constexpr double kReadsPerS = 1500, kSmallRead = 4096, kLongEnoughS = 4;
+  if (e.training_samples() < kEnough || e.trace.samples.size() < 8) return std::nullopt;
+  const TraceSample& to = e.trace.samples.back();
+  const TraceSample* from = &to;
+  for (size_t i = e.trace.samples.size(); i-- > 0 && to.at_s - from->at_s < kLongEnoughS;)
+    from = &e.trace.samples[i];
+  const double seconds = to.at_s - from->at_s;
+  const auto calls = double(to.system.read_calls - from->system.read_calls);
+  const auto bytes = double(to.system.read_bytes - from->system.read_bytes);
+  const double waiting = e.training_share([](const SeenStack& s) {
+    return on_main(s) && s.wait == "lock" && (s.activity == "step" || s.activity == "fetch");
+  });
+  if (seconds < kLongEnoughS || calls < kReadsPerS * seconds || bytes > kSmallRead * calls ||
+      waiting < kMuch)
+    return std::nullopt;
+  return Finding{
+      .cause = "many-small-files",
+      .severity = Severity::kHigh,
+      .confidence = 0.7,
+      .summary = "the data come in very many tiny reads, and the training waits",
+      .evidence = {fmt::format("{:.0f} reads per second of {} each", calls / seconds,
+                               size_text(bytes / calls)),
+                   fmt::format("the training thread waits {:.0f}% of the time", 100 * waiting)},
+      .fix = "pack samples into few large files (TFRecord, tar shards) and read those"};
+}
+
+// PyTorch's DataLoader: none, too few or too many workers.
+std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
+  if (e.training_samples() < kEnough) return std::nullopt;
+  const double inline_share = e.training_share([](const SeenStack& s) {
+    return on_main(s) && s.activity == "produce" && through(s, "torch/utils/data/dataloader.py");
+  });
+  const double waiting = e.training_share(fetching);
+  const auto makes = [](const SeenStack& s) {
+    return s.training && s.activity == "produce" && through(s, "torch/utils/data/");
+  };
+  Finding f{.cause = "dataloader-workers", .confidence = 0.9};
+  const HotLine hot = e.hottest(makes);
+  if (inline_share >= kMainWaits) {
+    f.severity = inline_share >= kMuch ? Severity::kHigh : Severity::kWarning;
+    f.summary = "the DataLoader has no workers: the training thread makes every batch itself";
+    f.evidence = {
+        fmt::format("{:.0f}% of the training thread's time is spent in the dataset, "
+                    "num_workers=0",
+                    100 * inline_share)};
+    f.fix = fmt::format("DataLoader(..., num_workers={:.0f}, persistent_workers=True)",
+                        std::max(1.0, e.cpus()));
+    f.predicted_gain = 1 / std::max(1 - inline_share, inline_share / std::max(1.0, e.cpus()));
+  } else if (e.workers() > 0 && waiting >= kMainWaits) {
+    const double asked = double(e.workers());
+    const bool crowd = asked >= 2 * e.cpus() && e.seen.ready_share >= 0.3;
+    const bool few = asked < e.cpus() && e.seen.wanted_cores < kMostCores * e.cpus();
+    if (!crowd && !few) return std::nullopt;
+    f.severity = waiting >= kMuch ? Severity::kHigh : Severity::kWarning;
+    f.confidence = 0.8;
+    f.summary = crowd ? fmt::format("{} workers share {:.3g} cores and get in each other's way",
+                                    e.workers(), e.cpus())
+                      : fmt::format("{} worker{} cannot keep up while cores are idle", e.workers(),
+                                    e.workers() == 1 ? "" : "s");
+    f.evidence = {
+        fmt::format("{:.0f}% of the training thread's time waits for a batch", 100 * waiting),
+        fmt::format("{:.2f} of {:.3g} cores are used; ready threads had no core {:.0f}% of their "
+                    "time",
+                    e.seen.cores, e.cpus(), 100 * e.seen.ready_share)};
+    f.fix = fmt::format("num_workers={:.0f}: as many as there are cores", std::max(1.0, e.cpus()));
+  } else {
+    return std::nullopt;
+  }
+  if (hot.frame)
+    f.where = place_text(*hot.frame), f.evidence.push_back(hot_text(hot, "making samples"));
+  add_pace(f, e);
+  return f;
+}
+
+// Whoever makes samples mostly waits for the disk, or for files to be opened.
+std::optional<Finding> storage(const OutsideEvidence& e) {
+  const int64_t all = e.count(made);
+  if (e.training_samples() < kEnough || all < kEnough) return std::nullopt;
+  if (e.training_share(made) + e.training_share(fetching) < kMainWaits) return std::nullopt;
+  const auto share = [&](const char* wait) {
+    return double(e.count([&](const SeenStack& s) { return made(s) && s.wait == wait; })) /
+           double(all);
+  };
+  const double disk = share("disk"), opening = share("open");
+  if (disk < kBlocked && opening < kBlocked) return std::nullopt;
+  const bool network = !e.seen.network_files.empty();
+  const bool files = opening >= disk;
+  Finding f{.cause = network ? "network-storage"
+                     : files ? "many-small-files"
+                             : "slow-storage",
+            .severity = std::max(disk, opening) >= kMuch ? Severity::kHigh : Severity::kWarning,
+            .confidence = 0.8,
+            .summary = network ? "samples come over the network and are waited for"
+                       : files ? "most of the time goes to opening files"
+                               : "the disk cannot deliver as fast as samples are wanted",
+            .evidence = {fmt::format(
+                "who makes samples waits {:.0f}% of the time for reading and {:.0f}% for "
+                "opening files",
+                100 * disk, 100 * opening)},
+            .fix = files
+                       ? "pack samples into few large files (TFRecord, tar shards)"
+                       : "read with more workers at once, keep a copy on a local disk, or cache()"};
+  const HotLine hot = e.hottest(made);
+  if (hot.frame) f.where = place_text(*hot.frame);
+  if (network) f.evidence.push_back(e.seen.network_files[0]);
+  return f;
+}
+
+// Worker processes do all they can, and it is not enough.
+std::optional<Finding> decode_saturated(const OutsideEvidence& e) {
+  if (e.training_samples() < kEnough || e.workers() == 0) return std::nullopt;
+  const double waiting = e.training_share(fetching);
+  if (waiting < kMuch || e.seen.wanted_cores < kMostCores * e.cpus()) return std::nullopt;
+  const auto by_workers = [](const SeenStack& s) { return made(s) && s.process == "worker"; };
+  const HotLine hot = e.hottest(by_workers);
+  if (!hot.frame) return std::nullopt;
+  return Finding{
+      .cause = "decode-saturated",
+      .severity = Severity::kHigh,
+      .confidence = 0.75,
+      .summary = "all cores make samples and the training still waits",
+      .evidence = {fmt::format("{:.0f}% of the training thread's time waits for a batch; {:.2f} of "
+                               "{:.3g} cores are busy",
+                               100 * waiting, e.seen.cores, e.cpus()),
+                   hot_text(hot, "the workers' time")},
+      .where = place_text(*hot.frame),
+      .fix =
+          "make a sample cheaper: decode at the size needed, resize once and store, cache, "
+          "native operators in place of PIL"};
+}
+
+// The training thread waits for its data, and no rule above knows why.
+std::optional<Finding> input_bound(const OutsideEvidence& e) {
+  if (e.training_samples() < kEnough) return std::nullopt;
+  const double waiting =
+      e.training_share([](const SeenStack& s) { return fetching(s) || made_on_main(s); });
+  if (waiting < kMainWaits) return std::nullopt;
+  const HotLine hot = e.hottest([](const SeenStack& s) { return made(s); });
+  Finding f{.cause = "input-bound",
+            .severity = waiting >= kMuch ? Severity::kHigh : Severity::kWarning,
+            .confidence = 0.75,
+            .summary = "the training waits for data",
+            .evidence = {fmt::format(
+                "{:.0f}% of the training thread's time is spent getting batches", 100 * waiting)},
+            .fix = "make samples in more workers, ahead of time (prefetch), or cheaper"};
+  if (hot.frame)
+    f.where = place_text(*hot.frame), f.evidence.push_back(hot_text(hot, "making samples"));
+  add_pace(f, e);
+  return f;
+}
+
+}  // namespace headway

@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/outside_input.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t kEnough = 60;  // samples: three seconds
+// Of the time, for the one who makes all batches. Between two samples TensorFlow itself is at it,
+// and on a crowded machine that takes its time.
+constexpr double kAlwaysBusy = 0.6;
+constexpr double kMainWaits = 0.3;  // of the training thread's time, in getting a batch
+constexpr double kMuch = 0.5;
+constexpr double kInterpreted = 0.5;  // of a producer's time, in Python's own loop
+constexpr double kLongBeforeS = 8;    // of preparation
+constexpr double kMostlyPreparing = 0.5;
+
+bool is_sequence(const SeenStack& s) { return made(s) && through(s, "py_dataset_adapter.py"); }
+bool is_generator(const SeenStack& s) {
+  return made(s) && s.process == "main" && !is_sequence(s) &&
+         (through(s, "from_generator_op.py") || through(s, "generator_data_adapter.py"));
+}
+
+// A function of the user's own inside map(): tf.numpy_function, tf.py_function.
+bool is_mapped(const SeenStack& s) {
+  return made(s) && s.process == "main" && through(s, "script_ops.py") &&
+         !through(s, "from_generator_op.py");
+}
+
+// A function of the user's own that no training call passes through: it fetches or prepares.
+bool prepares_between_steps(const OutsideEvidence& e, const SeenStack& s) {
+  if (!on_main(s) || !s.training || s.activity != "user") return false;
+  const SeenFrame* frame = s.user_frame();
+  return frame && !e.trains_in(*frame);
+}
+
+}  // namespace
+
+// One part of the training's time is spent making samples in the training thread itself.
+std::optional<Finding> per_pixel_python(const OutsideEvidence& e) {
+  if (!e.training() || e.training_samples() < kEnough) return std::nullopt;
+  const auto makes = [](const SeenStack& s) { return s.training && s.activity == "produce"; };
+  const double busy = e.training_share(makes);
+  const double per_maker = e.workers() > 1 ? busy : std::min(1.0, busy);
+  if (per_maker < kMainWaits || e.count(makes) < kEnough) return std::nullopt;
+  const double interpreted = e.interpreted_share(makes);
+  if (interpreted < kInterpreted) return std::nullopt;
+  const HotLine hot = e.hottest(makes);
+  if (!hot.frame) return std::nullopt;
+  Finding f{
+      .cause = "per-pixel-python",
+      .severity = per_maker >= kMuch ? Severity::kHigh : Severity::kWarning,
+      .confidence = 0.85,
+      .summary =
+          fmt::format("samples are made by a loop in Python itself: {}", hot.frame->function),
+      .evidence = {fmt::format("{:.0f}% of the time spent making samples runs Python's own "
+                               "instructions, not a library",
+                               100 * interpreted),
+                   hot_text(hot, "it")},
+      .where = place_text(*hot.frame),
+      .fix =
+          "replace the loop by one call on the whole array (numpy, tf.image, torchvision): often "
+          "a hundred times as fast; more workers only divide it"};
+  add_pace(f, e);
+  return f;
+}
+
+std::optional<Finding> sequence_on_main_thread(const OutsideEvidence& e) {
+  if (e.training_samples() < kEnough) return std::nullopt;
+  const double busy = e.training_share(is_sequence);
+  if (busy < kAlwaysBusy) return std::nullopt;
+  const int64_t at_once =
+      e.count([](const SeenStack& s) { return is_sequence(s) && through(s, "pool.py"); });
+  if (at_once > e.count(is_sequence) / 2) return std::nullopt;  // its workers are at it
+  const HotLine hot = e.hottest(is_sequence);
+  Finding f{
+      .cause = "sequence-on-main-thread",
+      .severity = Severity::kHigh,
+      .confidence = 0.9,
+      .summary = "one thread makes every batch of the Sequence, and the training waits for it",
+      .evidence = {fmt::format("__getitem__ is at work {:.0f}% of the time",
+                               100 * std::min(1.0, busy))},
+      .fix =
+          "super().__init__(workers=N, use_multiprocessing=True) in the Sequence (PyDataset), or "
+          "move the work to tf.data: map(..., num_parallel_calls=tf.data.AUTOTUNE).prefetch(2)"};
+  if (hot.frame) f.where = place_text(*hot.frame), f.evidence.push_back(hot_text(hot, "it"));
+  add_pace(f, e);
+  return f;
+}
+
+std::optional<Finding> python_generator(const OutsideEvidence& e) {
+  if (e.training_samples() < kEnough || !e.stepped()) return std::nullopt;
+  const double busy = e.training_share(is_generator);
+  if (busy < kAlwaysBusy) return std::nullopt;
+  const HotLine hot = e.hottest(is_generator);
+  const int64_t all = std::max<int64_t>(1, e.count(is_generator));
+  const int64_t sleeps =
+      e.count([](const SeenStack& s) { return is_generator(s) && s.wait == "sleep"; });
+  Finding f{
+      .cause = "python-generator",
+      .severity = Severity::kHigh,
+      .confidence = 0.9,
+      .summary =
+          "a Python generator makes every sample on one thread, and the training waits for it",
+      .evidence = {fmt::format("the generator is at work {:.0f}% of the time",
+                               100 * std::min(1.0, busy))},
+      .fix =
+          "let the generator only name things (paths, indices) and do the work in "
+          "dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE).prefetch(2) with tf.io and "
+          "tf.image, or in worker processes"};
+  if (hot.frame) f.where = place_text(*hot.frame), f.evidence.push_back(hot_text(hot, "it"));
+  if (2 * sleeps > all) f.evidence.push_back("most of it waits, without using a core");
+  add_pace(f, e);
+  return f;
+}
+
+std::optional<Finding> serial_map(const OutsideEvidence& e) {
+  if (e.training_samples() < kEnough) return std::nullopt;
+  const double busy = e.training_share(is_mapped);
+  if (busy < kAlwaysBusy) return std::nullopt;
+  const HotLine hot = e.hottest(is_mapped);
+  Finding f{
+      .cause = "serial-map",
+      .severity = Severity::kHigh,
+      .confidence = 0.85,
+      .summary = "a Python function inside map() makes one sample after the other",
+      .evidence = {fmt::format("it is at work {:.0f}% of the time", 100 * std::min(1.0, busy))},
+      .fix =
+          "write it with TensorFlow's own operators (tf.image, tf.math) and give map "
+          "num_parallel_calls=tf.data.AUTOTUNE; Python's lock lets one thread run at a time"};
+  if (hot.frame) f.where = place_text(*hot.frame), f.evidence.push_back(hot_text(hot, "it"));
+  add_pace(f, e);
+  return f;
+}
+
+// A loop of one's own: make a batch, train on it, make the next, all on one thread.
+std::optional<Finding> takes_turns(const OutsideEvidence& e) {
+  if (e.training_samples() < kEnough) return std::nullopt;
+  const auto blocked = [](const SeenStack& s) {
+    return on_main(s) && s.training && s.activity == "user" &&
+           (s.wait == "disk" || s.wait == "pipe" || s.wait == "socket");
+  };
+  const auto prepares = [&](const SeenStack& s) {
+    return prepares_between_steps(e, s) || blocked(s);
+  };
+  const double steps =
+      e.training_share([](const SeenStack& s) { return on_main(s) && s.activity == "step"; });
+  const double share = e.training_share(prepares), waits = e.training_share(blocked);
+  if (share < kMainWaits || steps < 0.02) return std::nullopt;
+  const HotLine hot = e.hottest(prepares);
+  if (!hot.frame) return std::nullopt;
+  const bool storage = waits >= share / 2;
+  Finding f{
+      .cause = storage ? "slow-storage" : "no-prefetch",
+      .severity = share >= kMuch ? Severity::kHigh : Severity::kWarning,
+      .confidence = 0.75,
+      .summary = storage ? "the training thread waits for reading to give it data"
+                         : "making a batch and training on it take turns on one thread",
+      .evidence = {fmt::format(
+                       "{:.0f}% of the training thread's time goes to {}, {:.0f}% to training",
+                       100 * share, hot.frame->function, 100 * steps),
+                   hot_text(hot, "it")},
+      .where = place_text(*hot.frame),
+      .fix =
+          "make batches ahead of the training: a DataLoader with workers, tf.data with "
+          "prefetch(tf.data.AUTOTUNE), or a thread with a queue",
+      .predicted_gain = 1 / std::max(share, 1 - share)};
+  add_pace(f, e);
+  return f;
+}
+
+// Long work of the user's own before training begins.
+std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e) {
+  if (e.seen.framework.empty()) return std::nullopt;
+  const auto preparing = [](const SeenStack& s) {
+    return on_main(s) && !s.training && (s.activity == "user" || s.activity == "produce");
+  };
+  const int64_t samples = e.count(preparing);
+  const int64_t all = e.count(on_main);
+  const double seconds = e.seen.at_s * double(samples) / double(std::max<int64_t>(1, all));
+  if (seconds < kLongBeforeS || samples < kEnough) return std::nullopt;
+  if (double(samples) < kMostlyPreparing * double(all) && e.training()) return std::nullopt;
+  if (!e.training() && e.late_share(preparing) < kAlwaysBusy) return std::nullopt;
+  if (e.workers() > 0 && !e.training()) return std::nullopt;
+  const HotLine hot = e.hottest(preparing);
+  if (!hot.frame) return std::nullopt;
+  const int64_t working =
+      e.count([&](const SeenStack& s) { return preparing(s) && running_on_core(s); });
+  if (2 * working < samples) return std::nullopt;
+  return Finding{
+      .cause = "preprocessing-before-fit",
+      .severity = Severity::kHigh,
+      .confidence = 0.85,
+      .summary = fmt::format("{} of preparation before the first training step, in {}",
+                             duration_text(seconds), hot.frame->function),
+      .evidence = {hot_text(hot, "it"),
+                   fmt::format("{:.2f} of {:.3g} cores are used", e.seen.cores, e.cpus())},
+      .where = place_text(*hot.frame),
+      .fix =
+          "do it on whole arrays (numpy) instead of one element at a time, keep the result in a "
+          "file, or do it in the input pipeline (dataset.map, Dataset.__getitem__ with "
+          "workers) while the model trains"};
+}
+
+}  // namespace headway

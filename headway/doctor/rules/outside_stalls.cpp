@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/outside_input.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t kEnough = 60;  // samples: three seconds
+constexpr double kAlways = 0.7;  // of the time
+constexpr double kMuch = 0.5;
+constexpr double kNothingYetS = 9;   // without a batch
+constexpr double kQuietRead = 20e3;  // bytes per second: no data comes in
+constexpr double kStillS = 7;        // workers that do not move
+constexpr double kIdleCores = 0.03;
+
+}  // namespace
+
+// Nothing was ever made, while something is busy trying.
+std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
+  if (!e.running() || e.stepped() || !e.training()) return std::nullopt;
+  if (e.training_s() < kNothingYetS) return std::nullopt;
+  const double busy = e.late_share([](const SeenStack& s) { return producing(s); });
+  if (busy < kAlways || e.late_samples() < kEnough) return std::nullopt;
+  bool empty_list = false;
+  for (const SeenValue& v : e.seen.values) empty_list |= v.users && v.value == "list of 0";
+  const bool missing = !e.seen.missing_files.empty();
+  const bool nothing_read = e.seen.read_rate < kQuietRead;
+  const double spins =
+      e.late_share([](const SeenStack& s) { return producing(s) && running_on_core(s); });
+  if (!missing && !(nothing_read && spins >= kMuch && (empty_list || !e.seen.endless.empty())))
+    return std::nullopt;
+  const HotLine hot = e.hottest(producing, true);
+  Finding f{.cause = "source-never-yields",
+            .severity = Severity::kCritical,
+            .confidence = missing ? 0.95 : 0.8,
+            .summary = "no batch was ever produced"};
+  if (missing) {
+    f.evidence.push_back(fmt::format("{} (no such file in the working directory of the process)",
+                                     e.seen.missing_files[0]));
+    f.fix =
+        "correct the path or make the files; count what you skip and raise when it is everything";
+  } else {
+    f.fix =
+        "look at the condition that decides what is yielded: nothing passes it; raise when a whole "
+        "round gave nothing";
+  }
+  f.evidence.push_back(
+      fmt::format("the source has been at work for {} and gave nothing; {} per second "
+                  "are read, {:.2f} cores busy",
+                  duration_text(e.training_s()), size_text(e.seen.read_rate), e.seen.cores));
+  if (hot.frame) f.where = place_text(*hot.frame);
+  if (empty_list) f.evidence.push_back("the list that should hold the batch is empty");
+  return f;
+}
+
+// All workers stand on a lock that nobody will release.
+std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
+  if (!e.running() || e.workers() == 0) return std::nullopt;
+  const SeenProcess* main = e.main();
+  if (!main || main->cores > kIdleCores || e.seen.main_still_s < kStillS / 2) return std::nullopt;
+  int64_t stuck = 0, other = 0;
+  const SeenProcess* shown = nullptr;
+  for (const SeenProcess& p : e.seen.processes) {
+    if (p.role != "worker" || p.state.empty() || !p.ending.empty()) continue;
+    const bool users =
+        std::any_of(p.stack.begin(), p.stack.end(), [](const SeenFrame& f) { return f.users; });
+    const bool waits_for_work = std::any_of(p.stack.begin(), p.stack.end(), [](const SeenFrame& f) {
+      return f.file.ends_with("multiprocessing/queues.py") && f.function.ends_with("get");
+    });
+    if (users && !waits_for_work && p.still_s >= kStillS && p.cores < kIdleCores &&
+        (p.wait == "lock" || p.wait == "poll" || p.wait == "pipe")) {
+      ++stuck;
+      shown = &p;
+    } else if (p.cores > kIdleCores) {
+      ++other;
+    }
+  }
+  if (stuck == 0 || other > 0) return std::nullopt;
+  Finding f{
+      .cause = "worker-deadlock",
+      .severity = Severity::kCritical,
+      .confidence = shown->wait == "lock" ? 0.9 : 0.7,
+      .summary = fmt::format("{} of {} workers wait for a lock that is never released, and the "
+                             "training waits for them",
+                             stuck, e.workers())};
+  f.where = users_place(*shown);
+  f.evidence.push_back(fmt::format("same stack for {}, no CPU used, waiting for: {}",
+                                   duration_text(shown->still_s), shown->wait));
+  if (const std::string place = users_place(*main); !place.empty())
+    f.evidence.push_back("the main process waits at " + place);
+  f.fix =
+      "a lock held by a thread while the workers were forked stays locked in them for ever: start "
+      "workers before threads, make the lock inside the worker, or use the spawn start method "
+      "(multiprocessing_context=\"spawn\"); cv2.setNumThreads(0), OMP_NUM_THREADS=1 for libraries";
+  return f;
+}
+
+// Threads of one process that wait for each other.
+std::optional<Finding> thread_deadlock(const OutsideEvidence& e) {
+  const SeenProcess* main = e.main();
+  if (!main || !e.running() || main->wait != "lock" || main->still_s < kStillS ||
+      e.seen.quiet_s < kStillS)
+    return std::nullopt;
+  if (e.seen.cores > kIdleCores || main->stack.empty() || !main->stack[0].users)
+    return std::nullopt;
+  const auto held = [](const SeenStack& s) {
+    return s.process == "main" && s.thread == "other" && s.wait == "lock" && !s.frames.empty() &&
+           s.frames[0].users;
+  };
+  const HotLine other = e.hottest(held, true);
+  if (!other.frame || e.late_share(held) < kAlways) return std::nullopt;
+  return Finding{
+      .cause = "worker-deadlock",
+      .severity = Severity::kCritical,
+      .confidence = 0.85,
+      .summary = "two threads wait for locks that neither will release",
+      .evidence = {fmt::format("the main thread waits at {}", place_text(main->stack[0])),
+                   fmt::format("another one at {}", place_text(*other.frame)),
+                   fmt::format("both for {}, no CPU used", duration_text(main->still_s))},
+      .where = place_text(main->stack[0]),
+      .fix = "take the locks in the same order everywhere, or hold one at a time"};
+}
+
+// What gives the data has stopped giving, and nothing else happens.
+std::optional<Finding> source_went_silent(const OutsideEvidence& e) {
+  const SeenProcess* main = e.main();
+  if (!main || !e.running() || e.seen.main_still_s < kStillS || e.seen.quiet_s < kStillS)
+    return std::nullopt;
+  if (!e.stepped() && !e.training()) return std::nullopt;
+  if (e.seen.cores > kIdleCores || (main->wait != "socket" && main->wait != "pipe"))
+    return std::nullopt;
+  Finding f{.cause = "source-never-yields",
+            .severity = Severity::kCritical,
+            .confidence = 0.8,
+            .summary = fmt::format("waits for data that does not come, in a {}", main->wait),
+            .evidence = {fmt::format("the same stack for {}; {} steps before",
+                                     duration_text(e.seen.main_still_s), e.seen.progress.steps)},
+            .fix =
+                "look at whoever should send it; give the connection a timeout, so that silence "
+                "becomes an "
+                "error that can be tried again"};
+  f.where = users_place(*main);
+  return f;
+}
+
+std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
+  const SeenOutput& out = e.seen.output;
+  if (out.shuffle_size <= 0 || out.shuffle_filled || !e.running() || e.stepped())
+    return std::nullopt;
+  const double rate = out.shuffle_last_s > out.shuffle_first_s
+                          ? double(out.shuffle_fill - out.shuffle_first) /
+                                (out.shuffle_last_s - out.shuffle_first_s)
+                      : e.training_s() > 0 ? double(out.shuffle_fill) / e.training_s()
+                                           : 0;
+  const double left = rate > 0 ? double(out.shuffle_size - out.shuffle_fill) / rate : -1;
+  Finding f{
+      .cause = "shuffle-fill",
+      .severity = Severity::kHigh,
+      .confidence = 0.95,
+      .summary = "not stuck: the shuffle buffer is filled before the first batch comes",
+      .evidence = {fmt::format(
+          "{} of {} elements are in it{}", with_commas(out.shuffle_fill),
+          with_commas(out.shuffle_size),
+          left >= 0 ? fmt::format("; full in about {}", duration_text(left)) : "")},
+      .where = fmt::format("shuffle({})", out.shuffle_size),
+      .fix =
+          "shuffle the file names before they are read and decoded, or take a smaller buffer_size"};
+  if (const SeenProcess* main = e.main())
+    f.evidence.push_back(fmt::format("the process holds {}", size_text(double(main->rss_bytes))));
+  return f;
+}
+
+}  // namespace headway
