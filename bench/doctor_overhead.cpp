@@ -3,15 +3,14 @@
 //
 //   doctor_overhead [--rounds 15] [--json]
 //
-// The figure is the median of the ratios of neighbouring rounds; CPU time beside it, since wall time
-// is noisy where others compute.
+// The figure is the median of the ratios of neighbouring rounds; CPU time beside it, since wall
+// time is noisy where others compute.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <unistd.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 

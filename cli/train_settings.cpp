@@ -113,8 +113,9 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
   keeping->add_option("--save", s.save, "write the weights here at the end (safetensors)");
   keeping->add_option("--csv", s.csv, "one line per epoch");
   keeping->add_option("--trace", s.trace, "write here what happens, for `headway doctor`");
-  keeping->add_option("--when-stuck", s.when_stuck,
-                      "nothing moves: go-on, stop (with a checkpoint) or abort")
+  keeping
+      ->add_option("--when-stuck", s.when_stuck,
+                   "nothing moves: go-on, stop (with a checkpoint) or abort")
       ->check(CLI::IsMember({"go-on", "stop", "abort"}))
       ->capture_default_str();
   keeping->add_option("--report", s.report, "write the run as one HTML page at the end");

@@ -20,10 +20,10 @@ class WatchReport {
   // A verdict that will not get better by waiting.
   bool settled(double now_s) const;
 
-  std::string text() const;         // the verdict and its findings
-  std::string json() const;         // for machines
-  void show_live();                 // on the terminal, in place of what was shown before
-  int exit_status() const;          // 3 when something should be repaired
+  std::string text() const;  // the verdict and its findings
+  std::string json() const;  // for machines
+  void show_live();          // on the terminal, in place of what was shown before
+  int exit_status() const;   // 3 when something should be repaired
 
  private:
   Trace trace_;

@@ -20,8 +20,8 @@ TraceSample first_steady(const Trace& trace) {
     const TraceSample& sample = trace.samples[i];
     if (sample.steps < kWarmUpSteps) break;
     first = &sample;
-    const bool enough = last.steps - sample.steps >= 2 * kMinSteps &&
-                        last.at_s - sample.at_s >= 2 * kMinSeconds;
+    const bool enough =
+        last.steps - sample.steps >= 2 * kMinSteps && last.at_s - sample.at_s >= 2 * kMinSeconds;
     if (enough && sample.at_s <= last.at_s / 2) break;
   }
   return *first;

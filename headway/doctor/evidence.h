@@ -91,10 +91,10 @@ class Evidence {
 
 // Part of a run: means over so many steps.
 struct Stretch {
-  double step = 0;   // in the middle
-  double steps = 0;  // how many
-  double own_s = 0;  // per step
-  double cpu_s = 0;  // per step, all threads
+  double step = 0;      // in the middle
+  double steps = 0;     // how many
+  double own_s = 0;     // per step
+  double cpu_s = 0;     // per step, all threads
   double queued_s = 0;  // per step: ready, but no core was free
   double loss = 0;
   double loss_deviation = 0;

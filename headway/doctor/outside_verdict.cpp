@@ -42,6 +42,8 @@ std::string pace(const OutsideEvidence& e) {
     text += fmt::format("{}epoch {} of {}", text.empty() ? "" : ", ", p.epoch, p.epochs);
   if (const auto left = seconds_left(p))
     text += fmt::format(", ends in about {}", duration_text(*left));
+  for (const SeenGpu& gpu : e.seen.gpus)
+    if (gpu.used) text += fmt::format(", {} busy {:.0f}%", gpu.name, 100 * gpu.utilisation);
   return text;
 }
 

@@ -46,11 +46,13 @@ bool grave(const std::vector<Finding>& findings) {
 
 // Something is wrong, but not its speed.
 bool is_no_delay(const std::string& cause) {
-  constexpr std::string_view kCauses[] = {
-      "learning-rate",       "nan-loss",          "loss-frozen",      "weights-not-updated",
-      "exploding-gradients", "vanishing-gradients", "dead-relu",        "bad-initial-weights",
-      "input-not-scaled",    "gradient-not-connected", "loss-oscillates", "limits-or-disk-full",
-      "host-memory-leak",    "memory-limit"};
+  constexpr std::string_view kCauses[] = {"learning-rate",       "nan-loss",
+                                          "loss-frozen",         "weights-not-updated",
+                                          "exploding-gradients", "vanishing-gradients",
+                                          "dead-relu",           "bad-initial-weights",
+                                          "input-not-scaled",    "gradient-not-connected",
+                                          "loss-oscillates",     "limits-or-disk-full",
+                                          "host-memory-leak",    "memory-limit"};
   return std::find(std::begin(kCauses), std::end(kCauses), cause) != std::end(kCauses);
 }
 

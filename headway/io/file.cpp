@@ -1,5 +1,3 @@
-#include "headway/core/clock.h"
-#include "headway/core/file_counters.h"
 #include "headway/io/file.h"
 
 #include <fcntl.h>
@@ -12,6 +10,9 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+
+#include "headway/core/clock.h"
+#include "headway/core/file_counters.h"
 
 namespace headway {
 namespace {

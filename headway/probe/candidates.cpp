@@ -1,6 +1,7 @@
 #include "headway/probe/candidates.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 
 #include "headway/core/text.h"
 #include "headway/probe/proc_files.h"
-#include "headway/probe/redact.h"
 #include "headway/probe/surroundings.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -38,8 +39,8 @@ std::vector<Candidate> training_candidates() {
     const double cores = (now.cpu_s - before.cpu_s) / (1e-6 * kLookUs);
     const bool framework = !look_around(pid).framework.empty();
     if (now.state == '?' || now.state == 'Z' || (!framework && cores < 0.3)) continue;
-    out.push_back(
-        {pid, cores, size_text(double(now.rss_bytes)), redacted_command(command_line(pid))});
+    out.push_back({pid, cores, size_text(double(now.rss_bytes)),
+                   redact(fmt::format("{}", fmt::join(command_line(pid), " ")))});
   }
   std::sort(out.begin(), out.end(),
             [](const Candidate& a, const Candidate& b) { return a.cores > b.cores; });

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <optional>
 
-#include "headway/probe/redact.h"
 #include "headway/probe/source_lines.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -98,7 +98,7 @@ void OutputReader::take_line(std::string line, double now_s) {
   if (!keras_line(line, now_s) && !tqdm_line(line, now_s) && !in_traceback_)
     plain_line(line, now_s);
   remark(line, now_s);
-  output_.last_line = redacted(line.substr(0, 200));
+  output_.last_line = redact(line.substr(0, 200));
 }
 
 // "Epoch 3/10" alone on a line; " 12/31 ====== 2s 110ms/step - loss: 1.2"; " 12/Unknown 3s ...".
@@ -260,7 +260,7 @@ void OutputReader::remark(const std::string& line, double now_s) {
     if (!contains(line, telling) || output_.remarks.size() >= kMostRemarks) continue;
     const size_t warning = line.find("Warning: ");  // behind the library's own file and line
     const std::string said =
-        redacted(line.substr(warning == std::string::npos ? 0 : warning + 9, 300));
+        redact(line.substr(warning == std::string::npos ? 0 : warning + 9, 300));
     if (std::find(output_.remarks.begin(), output_.remarks.end(), said) == output_.remarks.end())
       output_.remarks.push_back(said);
     return;
@@ -286,7 +286,7 @@ void OutputReader::traceback_line(const std::string& line) {
   if (line[0] == ' ' || line[0] == '\t') {
     return;
   }
-  output_.exception = redacted(line.substr(0, 400));
+  output_.exception = redact(line.substr(0, 400));
   in_traceback_ = false;
 }
 

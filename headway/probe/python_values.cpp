@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "headway/probe/redact.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -130,7 +130,7 @@ std::string PythonValues::value_text(const std::string& name, uint64_t object) {
   }
   if (kind == "str" && wanted == 's') {
     const std::string text = stacks_.text(object, 300).value_or("");
-    return looks_like_a_secret(text) ? "" : text;
+    return redact(text) == text ? text : "";
   }
   if (kind == "list" && (wanted == 'l' || name == "batch"))
     return size >= 0 && size < (1 << 30) ? fmt::format("list of {}", size) : "";

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "headway/probe/redact.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -47,7 +47,7 @@ std::string SourceLines::text(const std::string& file, int64_t line) {
   const std::string& whole = lines[static_cast<size_t>(line - 1)];
   const size_t begin = whole.find_first_not_of(" \t");
   if (begin == std::string::npos) return "";
-  return redacted(whole.substr(begin, whole.find_last_not_of(" \t\r") - begin + 1));
+  return redact(whole.substr(begin, whole.find_last_not_of(" \t\r") - begin + 1));
 }
 
 const std::vector<std::string>& SourceLines::endless_generators(const std::string& file) {

@@ -1,6 +1,7 @@
 #include "headway/probe/watcher.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,8 +13,8 @@
 #include "headway/core/limits.h"
 #include "headway/probe/activity.h"
 #include "headway/probe/permission.h"
-#include "headway/probe/redact.h"
 #include "headway/probe/surroundings.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -350,7 +351,7 @@ Trace Watcher::trace() const {
   o.quiet_s = o.at_s - moved_s_;
   if (const Target* main = main_target()) {
     o.main_still_s = main->has_python() ? o.at_s - main->changed_s : 0;
-    o.command = redacted_command(command_line(main_));
+    o.command = redact(fmt::format("{}", fmt::join(command_line(main_), " ")));
     std::map<std::string, SeenThreads> groups;
     for (const auto& thread : main->threads) {
       const bool first = thread.tid == main_;

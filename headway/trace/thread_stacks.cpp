@@ -174,8 +174,7 @@ std::vector<ThreadStack> thread_stacks() {
                       .state = state_of(entry.path().string())});
   }
   struct sigaction before {};
-  if (::sigaction(kSignal, nullptr, &before) != 0 ||
-      (before.sa_flags & SA_SIGINFO) != 0 ||
+  if (::sigaction(kSignal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
       (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)) {
     return stacks;  // the program's own
   }

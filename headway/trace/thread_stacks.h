@@ -9,8 +9,9 @@ namespace headway {
 struct ThreadStack {
   int thread = 0;
   std::string name{};
-  std::string state{};                // "sleeping in futex_wait_queue", "running"
-  std::vector<std::string> frames{};  // innermost first: "headway::Pipeline::next() (pipeline.cpp:136)"
+  std::string state{};  // "sleeping in futex_wait_queue", "running"
+  std::vector<std::string>
+      frames{};  // innermost first: "headway::Pipeline::next() (pipeline.cpp:136)"
 };
 
 // The native stacks of all threads of this process but the caller's. Each thread is interrupted

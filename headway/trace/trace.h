@@ -69,13 +69,13 @@ struct TraceSample {
   int64_t losses = 0, bad_losses = 0;        // finite, and not
   int64_t first_bad_step = 0;
   double learning_rate = 0;
-  std::vector<double> callback_s{};   // as RunFacts::callbacks
-  int64_t batches = 0;                // taken from the pipeline
-  int64_t feed_threads = 0;           // now
-  int64_t skipped = 0;                // bad samples
-  int64_t feed_ram_bytes = 0;         // held by the pipeline, now
+  std::vector<double> callback_s{};            // as RunFacts::callbacks
+  int64_t batches = 0;                         // taken from the pipeline
+  int64_t feed_threads = 0;                    // now
+  int64_t skipped = 0;                         // bad samples
+  int64_t feed_ram_bytes = 0;                  // held by the pipeline, now
   int64_t buffer_held = 0, buffer_wanted = 0;  // elements of a shuffle that fills before it yields
-  std::vector<StageSample> stages{};  // as Trace::stages
+  std::vector<StageSample> stages{};           // as Trace::stages
   FileSample files{};
   SystemSample system{};
 };
@@ -117,7 +117,7 @@ struct Trace {
   std::vector<std::string> layers{};
   ReplaySample replay{};
   std::vector<TracePhase> phases{};
-  std::vector<TraceSample> samples{};  // oldest first
+  std::vector<TraceSample> samples{};    // oldest first
   std::vector<NumbersSample> numbers{};  // likewise
   std::vector<TraceEpoch> epochs{};
   std::vector<TraceNote> notes{};

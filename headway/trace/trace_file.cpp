@@ -10,8 +10,8 @@
 
 #include "headway/core/error.h"
 #include "headway/core/log.h"
-#include "headway/trace/redact.h"
 #include "headway/trace/outside_file.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -179,7 +179,10 @@ concept HasFields = requires(T& t) {
 };
 
 template <typename T>
-concept ListOfRecords = requires { typename T::value_type; } && HasFields<typename T::value_type>;
+concept ListOfRecords = requires {
+  typename T::value_type;
+}
+&&HasFields<typename T::value_type>;
 
 // JSON has no NaN: null stands for it.
 double number(const Json& in) { return in.is_null() ? NAN : in.get<double>(); }

@@ -85,7 +85,8 @@ class Step {
   }
 
   std::string bad_origin(const Batch& batch) const {
-    return bad_number_origin(*model_.network, upload(to_torch(batch[fields_.input]), model_.device));
+    return bad_number_origin(*model_.network,
+                             upload(to_torch(batch[fields_.input]), model_.device));
   }
 
  private:

@@ -104,7 +104,8 @@ std::string left_out(const torch::Tensor& loss, const std::vector<NamedWeight>& 
     torch::autograd::Node* node = next.back();
     next.pop_back();
     if (!node || !seen.insert(node).second) continue;
-    for (const torch::autograd::Edge& edge : node->next_edges()) next.push_back(edge.function.get());
+    for (const torch::autograd::Edge& edge : node->next_edges())
+      next.push_back(edge.function.get());
     const auto* leaf = dynamic_cast<torch::autograd::AccumulateGrad*>(node);
     if (leaf && !known.count(leaf->variable.unsafeGetTensorImpl())) {
       found.push_back(shape_of(leaf->variable).str());

@@ -14,7 +14,7 @@ constexpr double kFirstInterval = 0.25;
 constexpr size_t kMaxSamples = 600;  // before every other one is dropped
 constexpr size_t kMaxNumbers = 200;
 constexpr size_t kMaxPhases = 1000, kMaxNotes = 100, kMaxEpochs = 1000;
-constexpr double kTick = 0.5;  // how often it is checked that something moves
+constexpr double kTick = 0.5;    // how often it is checked that something moves
 constexpr double kQuiet = 5.25;  // seconds without progress before it is written down
 
 // One thread writes: no need to lock the bus.

@@ -98,7 +98,8 @@ void TrainingLoop::start_pipeline(const Dataset& dataset, std::optional<Pipeline
 
 void TrainingLoop::stop_pipeline() {
   recorder_->watch(nullptr);
-  // A worker that never comes back cannot be joined: it is left to itself, and its pipeline with it.
+  // A worker that never comes back cannot be joined: it is left to itself, and its pipeline with
+  // it.
   if (stuck_ && pipeline_) new Pipeline(std::move(*pipeline_));
   pipeline_.reset();
 }
@@ -159,9 +160,8 @@ RunFacts TrainingLoop::facts(const Dataset& dataset) const {
 
 History TrainingLoop::run(const Dataset& dataset) {
   recorder_.emplace(options_.trace, facts(dataset), counters_, options_.telemetry);
-  recorder_->when_quiet([this](const Trace& trace, const std::string& waits) {
-    sound_alarm(trace, waits);
-  });
+  recorder_->when_quiet(
+      [this](const Trace& trace, const std::string& waits) { sound_alarm(trace, waits); });
   if (options_.on_look) recorder_->when_looked(options_.on_look);
   try {
     plan_epochs(dataset);
@@ -371,8 +371,10 @@ void TrainingLoop::warn_of_left_out() {
   const std::string tensors = spec_.left_out ? spec_.left_out() : "";
   if (tensors.empty()) return;
   recorder_->note("left-out", tensors);
-  warn(fmt::format("the loss depends on tensors that are not trained: {}; name them in "
-                   ".parameters, or detach them", tensors));
+  warn(
+      fmt::format("the loss depends on tensors that are not trained: {}; name them in "
+                  ".parameters, or detach them",
+                  tensors));
 }
 
 Logs TrainingLoop::logs() {

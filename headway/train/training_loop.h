@@ -131,10 +131,10 @@ class TrainingLoop : public Training {
     Batch batch;
     int64_t step, samples;
   };
-  std::vector<Pending> pending_;  // losses still on the GPU
-  bool poisoned_ = false;         // a loss was not a number: the weights are not worth keeping
-  std::string stopping_;          // why; empty: not
-  bool interrupted_ = false;      // by should_stop: a resumed run goes on
+  std::vector<Pending> pending_;    // losses still on the GPU
+  bool poisoned_ = false;           // a loss was not a number: the weights are not worth keeping
+  std::string stopping_;            // why; empty: not
+  bool interrupted_ = false;        // by should_stop: a resumed run goes on
   std::atomic<bool> stuck_{false};  // the watchdog has ended the wait for data
   std::vector<at::Tensor> remembered_;
   int64_t last_checkpoint_step_ = -1, last_checkpoint_ns_ = 0;

@@ -120,7 +120,8 @@ void TrainingLoop::write_checkpoint() {
     if (accumulated_ > 0 && w.value.grad().defined()) add("gradient/" + w.name, w.value.grad());
   }
   for (const auto& [slot, value] : optimizer_->slots()) add(slot_name(weights_, slot), value);
-  for (const auto& [name, generator] : random_generators(spec_.device)) add(name, generator.get_state());
+  for (const auto& [name, generator] : random_generators(spec_.device))
+    add(name, generator.get_state());
   content.metadata[kStateKey] = state_json().dump();
   if (const auto problem = checkpoints_->write(step_, content)) {
     recorder_->note("checkpoint-failed", *problem);

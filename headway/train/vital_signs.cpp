@@ -15,9 +15,9 @@ namespace {
 
 // A look that took t waits 1/kShare times as long for the next.
 constexpr double kShare = 0.004;
-constexpr int64_t kFirstLooks = 3;         // come at once: a run may be over soon
+constexpr int64_t kFirstLooks = 3;  // come at once: a run may be over soon
 constexpr int64_t kLeastWaitNs = 100'000'000;
-constexpr int64_t kSampled = 1 << 16;      // values of a weight
+constexpr int64_t kSampled = 1 << 16;  // values of a weight
 constexpr int64_t kSampledOutputs = 1 << 20;
 
 // Every n-th value as it lies in memory, whatever the shape. A view.
@@ -96,9 +96,9 @@ VitalSigns::VitalSigns(const std::vector<NamedWeight>& weights,
   bool first = true;
   for (const LayerPlan& layer : *layers) {
     const LayerNode& node = layer.layer.node();
-    Watch watch{.name = layer.layer.name(),
-                .relu = node.activation() == Activation(Activation::kRelu) &&
-                        !layer.weights.empty()};
+    Watch watch{
+        .name = layer.layer.name(),
+        .relu = node.activation() == Activation(Activation::kRelu) && !layer.weights.empty()};
     if (first && !layer.weights.empty()) {
       watch.takes_input = !node.takes_indices() && !normalises(node.kind());
       first = false;
@@ -189,7 +189,9 @@ NumbersSample VitalSigns::after_update() {
 
 namespace {
 
-bool finite(const at::Tensor& t) { return !t.is_floating_point() || t.isfinite().all().item<bool>(); }
+bool finite(const at::Tensor& t) {
+  return !t.is_floating_point() || t.isfinite().all().item<bool>();
+}
 
 struct FirstBad : LayerObserver {
   size_t layer = std::numeric_limits<size_t>::max();
@@ -215,8 +217,9 @@ std::string bad_number_origin(const Network& network, const at::Tensor& batch) {
   const c10::NoGradGuard guard;
   const std::vector<std::string> bad = bad_weights(network.weights());
   if (!bad.empty()) {
-    return fmt::format("{} ({} of {} weights are not finite: an update of an earlier step broke it)",
-                       bad[0], bad.size(), network.weights().size());
+    return fmt::format(
+        "{} ({} of {} weights are not finite: an update of an earlier step broke it)", bad[0],
+        bad.size(), network.weights().size());
   }
   std::vector<at::Tensor> statistics;  // running means move with every pass
   for (const NamedWeight& w : network.weights())

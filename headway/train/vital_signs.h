@@ -34,7 +34,7 @@ class VitalSigns : public LayerObserver {
   void forget() { looking_ = false; }
 
   void saw(size_t layer, const at::Tensor& in, const at::Tensor& out) override;
-  void before_update();         // gradients are there
+  void before_update();          // gradients are there
   NumbersSample after_update();  // weights have moved, gradients are still there
 
  private:
@@ -52,9 +52,9 @@ class VitalSigns : public LayerObserver {
   std::vector<Watched> weights_;
   std::vector<Watch> layers_;
   bool looking_ = false;
-  int64_t begun_ns_ = 0;   // of this look
-  int64_t spent_ns_ = 0;   // by this look
-  int64_t next_ns_ = 0;    // when the next may begin
+  int64_t begun_ns_ = 0;  // of this look
+  int64_t spent_ns_ = 0;  // by this look
+  int64_t next_ns_ = 0;   // when the next may begin
   int64_t looks_ = 0;
   NumbersSample sample_;
   // Still on the device: fetched together.

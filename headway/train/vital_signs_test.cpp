@@ -61,10 +61,10 @@ TEST(VitalSigns, CountReluUnitsThatNeverFire) {
 }
 
 TEST(VitalSigns, SeeARunOfZerosThroughPoolingToo) {  // where relu goes behind the pooling
-  const Network net =
-      network({Conv2D(4, 3, {.activation = "relu", .bias_initializer = Initializer::constant(-100)}),
-               MaxPooling2D(2), Flatten(), Dense(1)},
-              {8, 8, 3});
+  const Network net = network(
+      {Conv2D(4, 3, {.activation = "relu", .bias_initializer = Initializer::constant(-100)}),
+       MaxPooling2D(2), Flatten(), Dense(1)},
+      {8, 8, 3});
   EXPECT_EQ(look(net, at::randn({2, 8, 8, 3}), 0).dead_units[0], 1);
 }
 

@@ -135,8 +135,8 @@ TEST(LiveDoctor, EndsAStuckRunWithACheckpointWhenAskedTo) {
   FitOptions options = quiet(100'000);
   options.when_stuck = WhenStuck::kStop;
   options.checkpoint.folder = folder;
-  const Dataset data = rows(256, 8).map(sticks, {.name = "lookup"}).batch(8).with_options(
-      {.stall_report_s = 0});
+  const Dataset data =
+      rows(256, 8).map(sticks, {.name = "lookup"}).batch(8).with_options({.stall_report_s = 0});
   const History history = model(8).fit(data, options);
   EXPECT_EQ(history.stopped_by, "stuck");
   EXPECT_GT(history.steps, 0);

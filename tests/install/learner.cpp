@@ -17,6 +17,7 @@ int main() {
   Model model = Sequential({Dense(1)}, {.device = "cpu"});
   model.compile({.optimizer = Adam(0.1), .loss = MeanSquaredError()});
   const History history = model.fit(lines, {.epochs = 50, .show = Show::kNothing});
-  std::printf("loss %.3f, then %.3f\n", history.epochs.front()["loss"], history.epochs.back()["loss"]);
+  std::printf("loss %.3f, then %.3f\n", history.epochs.front()["loss"],
+              history.epochs.back()["loss"]);
   return history.epochs.back()["loss"] < 0.01 ? 0 : 1;
 }

@@ -83,10 +83,10 @@ void sleep_for(double seconds) {
 
 std::string drawn_images(const Setup& setup, int64_t count, int64_t side, const char* format) {
   const std::string folder = setup.folder + "/images";
-  const std::string command =
-      fmt::format("env -u LD_PRELOAD {} make-data --out {} --count {} --width {} --height {} "
-                  "--format {} >/dev/null 2>&1",
-                  HEADWAY, folder, count, side, side, format);
+  const std::string command = fmt::format(
+      "env -u LD_PRELOAD {} make-data --out {} --count {} --width {} --height {} "
+      "--format {} >/dev/null 2>&1",
+      HEADWAY, folder, count, side, side, format);
   if (std::system(command.c_str()) != 0) throw Error("cannot draw images: " + command);
   return folder;
 }

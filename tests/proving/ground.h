@@ -20,12 +20,12 @@ struct Setup {
 
 struct Case {
   std::string name;
-  std::string expected;         // a cause, or "healthy"
+  std::string expected;  // a cause, or "healthy"
   std::function<void(Setup&)> run;
-  std::string needs{};          // "cpu-quota", "memory-limit", "slow-disk", "small-disk", "neighbour"
-  std::string also{};           // accepted as well: the other of two faults, or a twin
-  bool has_cure = false;        // the gain of the fix can be measured
-  double mild = 0;              // a level that is no trouble yet; 0: there is none
+  std::string needs{};    // "cpu-quota", "memory-limit", "slow-disk", "small-disk", "neighbour"
+  std::string also{};     // accepted as well: the other of two faults, or a twin
+  bool has_cure = false;  // the gain of the fix can be measured
+  double mild = 0;        // a level that is no trouble yet; 0: there is none
 };
 
 std::vector<Case> input_cases();

@@ -73,8 +73,8 @@ void large_model_batch_of_one(Setup& s) {
 
 // Half of the elements are dropped, and half is enough.
 void filter_drops_half(Setup& s) {
-  const Dataset data = rows(s, 512, 512).filter(
-      [](const Element& e) { return e["x"].values<float>()[0] > 0; });
+  const Dataset data =
+      rows(s, 512, 512).filter([](const Element& e) { return e["x"].values<float>()[0] > 0; });
   dense_model(1024, 2).fit(data.batch(128), for_a_while(s));
 }
 
@@ -104,7 +104,6 @@ void converged(Setup& s) {
 void noisy_loss(Setup& s) {
   dense_model(256, 2, SGD(0.2)).fit(rows(s, 4096, 256).shuffle().batch(32), for_a_while(s));
 }
-
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 // The feed is the trouble.
+#include <fmt/format.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
-
-#include <fmt/format.h>
 
 #include "headway/core/error.h"
 #include "tests/proving/ground.h"
@@ -22,7 +22,8 @@ void serial_compute(Setup& s) {
     compute_for(cost);
     return e;
   };
-  dense_model(64).fit(rows(s, 256, 64).map(work, one_by_one(s, "augment")).batch(16), for_a_while(s));
+  dense_model(64).fit(rows(s, 256, 64).map(work, one_by_one(s, "augment")).batch(16),
+                      for_a_while(s));
 }
 
 void serial_sleep(Setup& s) {
@@ -89,9 +90,13 @@ Model image_model(int64_t side) {
 void saturated_decode(Setup& s) {
   const int64_t side = static_cast<int64_t>(500 * s.level);
   const std::string folder = drawn_images(s, 200, s.cured ? 32 : side, "jpeg");
-  image_model(32).fit(
-      image_folder(folder).shuffle().decode_image().resize({.height = 32, .width = 32}).repeat().batch(16),
-      for_a_while(s));
+  image_model(32).fit(image_folder(folder)
+                          .shuffle()
+                          .decode_image()
+                          .resize({.height = 32, .width = 32})
+                          .repeat()
+                          .batch(16),
+                      for_a_while(s));
 }
 
 // Thousands of files of a few bytes; the disk answers each open late.
@@ -145,9 +150,8 @@ void swallowed_errors(Setup& s) {
 }
 
 void filter_drops_all(Setup& s) {
-  const Dataset data = rows(s, 256, 64).filter([](const Element& e) {
-    return e["y"].item<int64_t>() > 7;
-  });
+  const Dataset data =
+      rows(s, 256, 64).filter([](const Element& e) { return e["y"].item<int64_t>() > 7; });
   dense_model(8).fit(data.batch(8), steps(s, 10));
 }
 

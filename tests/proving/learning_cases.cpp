@@ -7,7 +7,8 @@
 namespace headway::ground {
 namespace {
 
-Model net(std::vector<Layer> layers, Optimizer optimizer, Loss loss = SparseCategoricalCrossentropy()) {
+Model net(std::vector<Layer> layers, Optimizer optimizer,
+          Loss loss = SparseCategoricalCrossentropy()) {
   Model model(std::move(layers), {.device = "cpu"});
   model.compile({.optimizer = std::move(optimizer), .loss = std::move(loss)});
   return model;
@@ -39,7 +40,8 @@ void zero_weights(Setup& s) {
 }
 
 void constant_weights(Setup& s) {
-  net(stack(3, {.activation = "tanh", .kernel_initializer = Initializer::constant(0.01)}), SGD(1e-2))
+  net(stack(3, {.activation = "tanh", .kernel_initializer = Initializer::constant(0.01)}),
+      SGD(1e-2))
       .fit(paced(s), for_a_while(s));
 }
 
@@ -57,7 +59,8 @@ void unscaled(Setup& s) {
 }
 
 void exploding(Setup& s) {
-  net(stack(8, {.activation = "relu", .kernel_initializer = Initializer(Initializer::kRandomNormal, 0.35 * s.level)}),
+  net(stack(8, {.activation = "relu",
+                .kernel_initializer = Initializer(Initializer::kRandomNormal, 0.35 * s.level)}),
       SGD(1e-6))
       .fit(paced(s), for_a_while(s));
 }

@@ -37,9 +37,7 @@ void leak(Setup& s) {
   std::vector<std::vector<char>> kept;
   const auto bytes = static_cast<size_t>(1.5e6 * s.level);
   FitOptions fit = for_a_while(s);
-  fit.callbacks = {each_batch([&] {
-    kept.emplace_back(bytes, 'x');
-  })};
+  fit.callbacks = {each_batch([&] { kept.emplace_back(bytes, 'x'); })};
   dense_model(512, 3).fit(rows(s, 256, 512).batch(256), fit);
 }
 
@@ -49,9 +47,9 @@ void little_memory(Setup& s) {
   dense_model(256, 3).fit(rows(s, 256, 256).batch(64), for_a_while(s));
 }
 
-
 void tiny_batch(Setup& s) {
-  dense_model(512, 3, Adam(1e-4)).fit(rows(s, 256, 512).batch(s.level >= 1 ? 1 : 8), for_a_while(s));
+  dense_model(512, 3, Adam(1e-4))
+      .fit(rows(s, 256, 512).batch(s.level >= 1 ? 1 : 8), for_a_while(s));
 }
 
 void slow_callback(Setup& s) {
@@ -100,8 +98,9 @@ void endless_epoch(Setup& s) {
 }
 
 void too_large(Setup& s) {
-  Model model({Dense(1'000'000, {.activation = "relu"}), Dense(1'000'000, {.activation = "softmax"})},
-              {.device = "cpu"});
+  Model model(
+      {Dense(1'000'000, {.activation = "relu"}), Dense(1'000'000, {.activation = "softmax"})},
+      {.device = "cpu"});
   model.compile({.optimizer = Adam(), .loss = SparseCategoricalCrossentropy()});
   model.fit(rows(s, 64, 64).batch(16), steps(s, 10));
 }

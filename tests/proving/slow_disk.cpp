@@ -55,20 +55,20 @@ int opened(int fd, const char* path) {
 
 }  // namespace
 
-#define SLOW_OPEN(name)                                                          \
-  int name(const char* path, int flags, ...) {                                   \
-    static const auto next = real<int (*)(const char*, int, ...)>(#name);        \
-    va_list more;                                                                \
-    va_start(more, flags);                                                       \
+#define SLOW_OPEN(name)                                                             \
+  int name(const char* path, int flags, ...) {                                      \
+    static const auto next = real<int (*)(const char*, int, ...)>(#name);           \
+    va_list more;                                                                   \
+    va_start(more, flags);                                                          \
     const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0; \
-    va_end(more);                                                                \
-    return opened(next(path, flags, mode), path);                                \
+    va_end(more);                                                                   \
+    return opened(next(path, flags, mode), path);                                   \
   }
-#define SLOW_READ(name, offset)                                                          \
-  ssize_t name(int fd, void* into, size_t n, offset at) {                                \
-    static const auto next = real<ssize_t (*)(int, void*, size_t, offset)>(#name);       \
-    if (is_slow(fd)) delay(setting("SLOW_DISK_READ_US"));                                \
-    return next(fd, into, n, at);                                                        \
+#define SLOW_READ(name, offset)                                                    \
+  ssize_t name(int fd, void* into, size_t n, offset at) {                          \
+    static const auto next = real<ssize_t (*)(int, void*, size_t, offset)>(#name); \
+    if (is_slow(fd)) delay(setting("SLOW_DISK_READ_US"));                          \
+    return next(fd, into, n, at);                                                  \
   }
 
 extern "C" {

@@ -12,19 +12,21 @@ namespace {
 
 constexpr size_t kFewLooks = 3, kEnoughLooks = 5;
 constexpr int64_t kEnoughSteps = 50;
-constexpr size_t kDeep = 3;                                  // kernels one behind the other
-constexpr double kExplodes = 70;                             // first kernel's gradient to the last's
-constexpr double kVanishes = 1e-3, kTinyGradient = 1e-4;     // likewise, and in itself
-constexpr double kLargeGradient = 1;                         // root mean square
+constexpr size_t kDeep = 3;                               // kernels one behind the other
+constexpr double kExplodes = 70;                          // first kernel's gradient to the last's
+constexpr double kVanishes = 1e-3, kTinyGradient = 1e-4;  // likewise, and in itself
+constexpr double kLargeGradient = 1;                      // root mean square
 constexpr double kHugeGradient = 5, kHugeForItsWeight = 20;
-constexpr double kGrown = 10;                                // against the median so far
+constexpr double kGrown = 10;  // against the median so far
 constexpr size_t kGrownTimes = 3;
-constexpr double kDead = 0.7, kAllDead = 0.95;               // of the units of a layer
-constexpr double kLargeInput = 10, kTinyInput = 1e-3;        // mean, standard deviation
+constexpr double kDead = 0.7, kAllDead = 0.95;         // of the units of a layer
+constexpr double kLargeInput = 10, kTinyInput = 1e-3;  // mean, standard deviation
 
 const std::vector<NumbersSample>& looks(const Evidence& e) { return e.trace.numbers; }
 
-double at(const std::vector<double>& values, size_t i) { return i < values.size() ? values[i] : -1; }
+double at(const std::vector<double>& values, size_t i) {
+  return i < values.size() ? values[i] : -1;
+}
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -75,8 +77,9 @@ std::optional<Finding> bad_start(const Evidence& e) {
                    fmt::format("a gradient of {:.2g} in {}", usual_gradient(e, all[0]),
                                e.trace.weights[all[0]].name)},
       .where = names[0],
-      .fix = "leave the kernel initializer out (glorot_uniform), or take he_normal before relu; "
-             "zeros are for biases"};
+      .fix =
+          "leave the kernel initializer out (glorot_uniform), or take he_normal before relu; "
+          "zeros are for biases"};
 }
 
 std::optional<Finding> input_not_scaled(const Evidence& e) {
@@ -100,8 +103,9 @@ std::optional<Finding> input_not_scaled(const Evidence& e) {
                                           "are what initial weights are made for",
                                           mean, spread)},
                  .where = e.trace.layers.empty() ? "" : "input of the first layer with weights",
-                 .fix = "add Rescaling(1.0 / 255) or Normalization() in front, or .normalize() to "
-                        "the dataset"};
+                 .fix =
+                     "add Rescaling(1.0 / 255) or Normalization() in front, or .normalize() to "
+                     "the dataset"};
 }
 
 // Gradients that are not numbers, grow from look to look, or from the last layer to the first.
@@ -109,8 +113,9 @@ std::optional<Finding> exploding(const Evidence& e) {
   const std::vector<size_t> all = kernels(e.trace);
   if (looks(e).size() < kFewLooks || all.empty()) return std::nullopt;
   Finding f{.cause = "exploding-gradients", .severity = Severity::kHigh, .confidence = 0.85};
-  f.fix = "clip them (.clip = {.by_global_norm = 1}), lower the learning rate, he_normal or "
-          "glorot initializers, BatchNormalization between the layers";
+  f.fix =
+      "clip them (.clip = {.by_global_norm = 1}), lower the learning rate, he_normal or "
+      "glorot initializers, BatchNormalization between the layers";
   for (const NumbersSample& look : looks(e)) {
     for (const size_t i : all) {
       if (!std::isnan(at(look.gradients, i))) continue;
@@ -169,18 +174,18 @@ std::optional<Finding> vanishing(const Evidence& e) {
   if (looks(e).size() < kFewLooks || all.size() < kDeep || bad_start(e)) return std::nullopt;
   const double first = usual_gradient(e, all.front()), last = usual_gradient(e, all.back());
   if (last <= 0 || first >= kVanishes * last || first >= kTinyGradient) return std::nullopt;
-  return Finding{
-      .cause = "vanishing-gradients",
-      .severity = Severity::kHigh,
-      .confidence = 0.85,
-      .summary = "gradients vanish on their way back: the first layers learn nothing",
-      .evidence = {fmt::format("{:.3g} in {}, {:.3g} in {}", first,
-                               e.trace.weights[all.front()].name, last,
-                               e.trace.weights[all.back()].name),
-                   fmt::format("{} kernels one behind the other", all.size())},
-      .where = e.trace.weights[all.front()].name,
-      .fix = "relu with he_normal instead of sigmoid or tanh, BatchNormalization, Residual "
-             "connections, fewer layers"};
+  return Finding{.cause = "vanishing-gradients",
+                 .severity = Severity::kHigh,
+                 .confidence = 0.85,
+                 .summary = "gradients vanish on their way back: the first layers learn nothing",
+                 .evidence = {fmt::format("{:.3g} in {}, {:.3g} in {}", first,
+                                          e.trace.weights[all.front()].name, last,
+                                          e.trace.weights[all.back()].name),
+                              fmt::format("{} kernels one behind the other", all.size())},
+                 .where = e.trace.weights[all.front()].name,
+                 .fix =
+                     "relu with he_normal instead of sigmoid or tanh, BatchNormalization, Residual "
+                     "connections, fewer layers"};
 }
 
 std::optional<Finding> dead_relu(const Evidence& e) {
@@ -198,8 +203,8 @@ std::optional<Finding> dead_relu(const Evidence& e) {
       .cause = "dead-relu",
       .severity = worst >= kAllDead ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.85,
-      .summary = fmt::format("{:.0f}% of the units of {} are dead: 0 for every sample", 100 * worst,
-                             name),
+      .summary =
+          fmt::format("{:.0f}% of the units of {} are dead: 0 for every sample", 100 * worst, name),
       .evidence = {fmt::format("in each of the last {} looks, up to step {}", kEnoughLooks,
                                looks(e).back().step)},
       .where = name,
@@ -210,9 +215,9 @@ std::optional<Finding> not_connected(const Evidence& e) {
   if (looks(e).size() < kFewLooks) return std::nullopt;
   std::vector<std::string> names;
   for (size_t i = 0; i < e.trace.weights.size(); ++i) {
-    const bool never = std::all_of(looks(e).begin(), looks(e).end(), [&](const NumbersSample& look) {
-      return at(look.gradients, i) == -1;
-    });
+    const bool never =
+        std::all_of(looks(e).begin(), looks(e).end(),
+                    [&](const NumbersSample& look) { return at(look.gradients, i) == -1; });
     if (never) names.push_back(e.trace.weights[i].name);
   }
   if (names.empty()) return std::nullopt;
@@ -224,8 +229,9 @@ std::optional<Finding> not_connected(const Evidence& e) {
       .evidence = {fmt::format("{} of {} trainable weights, in {} looks", names.size(),
                                e.trace.weights.size(), looks(e).size())},
       .where = names[0],
-      .fix = "look for detach(), .data, item() or a no-grad guard between these weights and the "
-             "loss; freeze what is not meant to learn"};
+      .fix =
+          "look for detach(), .data, item() or a no-grad guard between these weights and the "
+          "loss; freeze what is not meant to learn"};
 }
 
 std::optional<Finding> not_updated(const Evidence& e) {
@@ -241,9 +247,10 @@ std::optional<Finding> not_updated(const Evidence& e) {
   if (looks(e).size() < kEnoughLooks || e.last.learning_rate <= 0) return std::nullopt;
   std::vector<std::string> names;
   for (size_t i = 0; i < e.trace.weights.size(); ++i) {
-    const bool still = std::all_of(looks(e).begin(), looks(e).end(), [&](const NumbersSample& look) {
-      return at(look.gradients, i) > 0 && at(look.updates, i) == 0;
-    });
+    const bool still =
+        std::all_of(looks(e).begin(), looks(e).end(), [&](const NumbersSample& look) {
+          return at(look.gradients, i) > 0 && at(look.updates, i) == 0;
+        });
     if (still) names.push_back(e.trace.weights[i].name);
   }
   if (names.empty()) return std::nullopt;
@@ -254,8 +261,9 @@ std::optional<Finding> not_updated(const Evidence& e) {
                  .evidence = {fmt::format("{} of {} weights, in {} looks", names.size(),
                                           e.trace.weights.size(), looks(e).size())},
                  .where = names[0],
-                 .fix = "updates too small for the type of the weights (bfloat16, float16): keep "
-                        "them in float32; look for code that writes them back"};
+                 .fix =
+                     "updates too small for the type of the weights (bfloat16, float16): keep "
+                     "them in float32; look for code that writes them back"};
 }
 
 constexpr Rule kRules[] = {not_connected, not_updated, bad_start, input_not_scaled,

@@ -92,8 +92,7 @@ std::optional<Finding> serial_map(const Evidence& e) {
   const std::string words = serial_words(e);
   const bool serial = one_at_a_time(e, feed) && !words.empty();
   const bool one_worker = !serial && feed.threads < 2 && e.cpus() >= 2 &&
-                          feed.work_s >= kAlwaysBusy * e.step_s() &&
-                          e.cores_idle();
+                          feed.work_s >= kAlwaysBusy * e.step_s() && e.cores_idle();
   if (!serial && !one_worker) return std::nullopt;
   // Headway's tuner takes more workers than cores when they mostly wait.
   const bool blocks = e.cpu_per_step_s() < kMostlyWaits * feed.work_s;
@@ -133,14 +132,12 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   const bool counted = files.opens + files.reads > 0;
   if (!counted && !reads_files(e, serial ? "" : feed.op)) return std::nullopt;
   const bool pressed = e.io_stalled_share() >= kDiskStalls && e.disk_bytes_per_s() > 0;
-  const bool blocked = e.cores_idle() &&
-                       (serial || feed.shared_s() >= kWorkersFull * e.step_s());
+  const bool blocked = e.cores_idle() && (serial || feed.shared_s() >= kWorkersFull * e.step_s());
   if (counted ? waits_s < kMostOfTheWork * feed.work_s : !blocked) return std::nullopt;
-  const bool small = counted
-                         ? files.open_s >= files.read_s && e.read_bytes_per_element() < kSmallRead
-                         : names_any(e.run.dataset, {"image_folder", "files"}) &&
-                               e.read_bytes_per_element() > 0 &&
-                               e.read_bytes_per_element() < kSmallRead;
+  const bool small =
+      counted ? files.open_s >= files.read_s && e.read_bytes_per_element() < kSmallRead
+              : names_any(e.run.dataset, {"image_folder", "files"}) &&
+                    e.read_bytes_per_element() > 0 && e.read_bytes_per_element() < kSmallRead;
   Finding f = finding_of(e, small ? "many-small-files" : "slow-storage",
                          counted ? (feed.work_s - waits_s) / feed.threads : 0, e.cpu_per_step_s());
   f.confidence = counted ? 0.9 : pressed ? 0.85 : 0.6;
@@ -236,19 +233,19 @@ std::optional<Finding> shuffle_fill(const Evidence& e) {
   const auto held = double(e.last.buffer_held), wanted = double(e.last.buffer_wanted);
   if (held >= wanted && wanted > 0) return std::nullopt;
   const double left = held > 0 ? e.last.phase_s * (wanted - held) / held : 0;
-  return Finding{.cause = "shuffle-fill",
-                 .severity = Severity::kWarning,
-                 .confidence = 0.9,
-                 .summary = fmt::format("not stuck: a shuffle buffer fills before the first batch{}",
-                                        left > 0 ? ", " + duration_text(left) + " to go" : ""),
-                 .evidence = {fmt::format("{} of {} elements after {:.0f} s, {} held",
-                                          with_commas(e.last.buffer_held),
-                                          with_commas(e.last.buffer_wanted), e.last.phase_s,
-                                          size_text(double(e.last.feed_ram_bytes)))},
-                 .where = "shuffle",
-                 .fix =
-                     "shuffle the file list before reading and decoding, or give a smaller "
-                     "minimum_fill"};
+  return Finding{
+      .cause = "shuffle-fill",
+      .severity = Severity::kWarning,
+      .confidence = 0.9,
+      .summary = fmt::format("not stuck: a shuffle buffer fills before the first batch{}",
+                             left > 0 ? ", " + duration_text(left) + " to go" : ""),
+      .evidence = {fmt::format("{} of {} elements after {:.0f} s, {} held",
+                               with_commas(e.last.buffer_held), with_commas(e.last.buffer_wanted),
+                               e.last.phase_s, size_text(double(e.last.feed_ram_bytes)))},
+      .where = "shuffle",
+      .fix =
+          "shuffle the file list before reading and decoding, or give a smaller "
+          "minimum_fill"};
 }
 
 std::optional<Finding> source_never_yields(const Evidence& e) {
@@ -279,7 +276,8 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
 }
 
 std::optional<Finding> worker_deadlock(const Evidence& e) {
-  if (!waits_for_nothing(e) || e.feed_moves() || e.quiet_cores() >= kStillCores) return std::nullopt;
+  if (!waits_for_nothing(e) || e.feed_moves() || e.quiet_cores() >= kStillCores)
+    return std::nullopt;
   return Finding{
       .cause = "worker-deadlock",
       .severity = Severity::kCritical,

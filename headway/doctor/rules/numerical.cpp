@@ -118,16 +118,17 @@ std::optional<Finding> rate_too_low(const Evidence& e) {
   const double moved = usual_update(e);
   const bool tiny = moved >= 0 ? moved < kTinyUpdate : rate < kTinyRate;
   if (!course || rate <= 0 || !tiny) return std::nullopt;
-  return Finding{.cause = "learning-rate",
-                 .severity = Severity::kWarning,
-                 .confidence = 0.75,
-                 .summary = "the loss hardly moves: the learning rate is too low",
-                 .evidence = {flat_words(*course), moved >= 0
-                                  ? fmt::format("{}: a step moves a weight by {:.1g} of itself",
-                                                rate_words(e), moved)
-                                  : rate_words(e)},
-                 .where = e.run.optimizer,
-                 .fix = "try the optimizer's usual rate (Adam 1e-3, SGD 1e-2)"};
+  return Finding{
+      .cause = "learning-rate",
+      .severity = Severity::kWarning,
+      .confidence = 0.75,
+      .summary = "the loss hardly moves: the learning rate is too low",
+      .evidence = {flat_words(*course),
+                   moved >= 0 ? fmt::format("{}: a step moves a weight by {:.1g} of itself",
+                                            rate_words(e), moved)
+                              : rate_words(e)},
+      .where = e.run.optimizer,
+      .fix = "try the optimizer's usual rate (Adam 1e-3, SGD 1e-2)"};
 }
 
 std::optional<Finding> rate_is_zero(const Evidence& e) {

@@ -20,8 +20,14 @@ std::string hot_text(const HotLine& hot, const char* of) {
 
 void add_pace(Finding& finding, const OutsideEvidence& e) {
   const SeenProgress& p = e.seen.progress;
-  if (p.steps < 3 || p.step_s <= 0) return;
-  finding.evidence.push_back(fmt::format("{} per step", duration_text(p.step_s)));
+  if (p.steps >= 3 && p.step_s > 0) {
+    finding.evidence.push_back(fmt::format("{} per step", duration_text(p.step_s)));
+  }
+  for (const SeenGpu& gpu : e.seen.gpus) {
+    if (!gpu.used) continue;
+    finding.evidence.push_back(
+        fmt::format("{} is busy {:.0f}% of the time", gpu.name, 100 * gpu.utilisation));
+  }
 }
 
 std::string users_place(const SeenProcess& process) {

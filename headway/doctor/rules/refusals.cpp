@@ -11,25 +11,27 @@ std::optional<Finding> refused(const Evidence& e) {
   if (!note) return std::nullopt;
   const size_t colon = note->find(": ");
   if (colon == std::string::npos) return std::nullopt;
-  return Finding{.cause = note->substr(0, colon),
-                 .severity = Severity::kCritical,
-                 .confidence = 1,
-                 .summary = note->substr(colon + 2),
-                 .evidence = {fmt::format("the run ended after {} steps and said so", e.last.steps)},
-                 .where = e.last.phase,
-                 .fix = e.note("remedy").value_or("")};
+  return Finding{
+      .cause = note->substr(0, colon),
+      .severity = Severity::kCritical,
+      .confidence = 1,
+      .summary = note->substr(colon + 2),
+      .evidence = {fmt::format("the run ended after {} steps and said so", e.last.steps)},
+      .where = e.last.phase,
+      .fix = e.note("remedy").value_or("")};
 }
 
 std::optional<Finding> disk_full(const Evidence& e) {
   const auto note = e.note("checkpoint-failed");
   if (!note) return std::nullopt;
-  return Finding{.cause = "limits-or-disk-full",
-                 .severity = Severity::kHigh,
-                 .confidence = 0.95,
-                 .summary = "a checkpoint could not be written",
-                 .evidence = {*note},
-                 .where = "checkpoint",
-                 .fix = "make room, keep fewer checkpoints (.keep), or name a folder on another disk"};
+  return Finding{
+      .cause = "limits-or-disk-full",
+      .severity = Severity::kHigh,
+      .confidence = 0.95,
+      .summary = "a checkpoint could not be written",
+      .evidence = {*note},
+      .where = "checkpoint",
+      .fix = "make room, keep fewer checkpoints (.keep), or name a folder on another disk"};
 }
 
 constexpr Rule kRules[] = {refused, disk_full};
