@@ -108,6 +108,10 @@ double Evidence::read_bytes_per_element() const {
   return elements > 0 ? double(last.system.read_bytes - first.system.read_bytes) / elements : 0;
 }
 
+double Evidence::own_cpu_s() const {
+  return own_alone_s() * std::min(std::max<double>(1, double(run.compute_threads)), cpus());
+}
+
 FeedDemand Evidence::feed() const {
   FeedDemand out;
   out.threads = std::max<double>(1, double(last.feed_threads));
@@ -134,7 +138,7 @@ FeedDemand Evidence::feed() const {
 }
 
 double Evidence::predicted_step_s(double feed_s, double cpu_s) const {
-  return std::max({own_s(), feed_s, cpu_s / cores_to_be_had()});
+  return std::max({own_alone_s(), feed_s, cpu_s / cores_to_be_had()});
 }
 
 std::optional<std::string> Evidence::note(const char* kind) const {

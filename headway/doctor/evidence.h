@@ -68,6 +68,10 @@ class Evidence {
   double read_bytes_per_element() const;
   double disk_bytes_per_s() const;
   FeedDemand feed() const;
+  // The step with nobody else on the cores: measured by a replay where there was one.
+  double own_alone_s() const { return trace.replay.step_s > 0 ? trace.replay.step_s : own_s(); }
+  // CPU time of training alone, per step.
+  double own_cpu_s() const;
   // Step time once the feed takes `feed_s` and all threads together `cpu_s` per step.
   double predicted_step_s(double feed_s, double cpu_s) const;
 

@@ -26,11 +26,11 @@ void cold_first_epoch(Setup& s) {
 // Serial, but quicker than training.
 void serial_and_quick(Setup& s) {
   const auto work = [](Element e) {
-    compute_for(2e-5);
+    compute_for(5e-6);
     return e;
   };
   dense_model(1024, 2).fit(
-      rows(s, 512, 512).map(work, {.num_parallel_calls = 1, .name = "scale"}).batch(128),
+      rows(s, 512, 512).map(work, {.num_parallel_calls = 1, .name = "scale"}).batch(512),
       for_a_while(s));
 }
 
@@ -88,10 +88,10 @@ void quick_callbacks(Setup& s) {
 // Prefetch written in the middle, and not at all: it is always at the end.
 void prefetch_in_the_middle(Setup& s) {
   const auto work = [](Element e) {
-    compute_for(1e-4);
+    compute_for(1e-5);
     return e;
   };
-  dense_model(1024, 2).fit(rows(s, 512, 512).prefetch(2).map(work).batch(64), for_a_while(s));
+  dense_model(1024, 2).fit(rows(s, 512, 512).prefetch(2).map(work).batch(512), for_a_while(s));
 }
 
 // Has learnt what there is: the loss is low and flat.

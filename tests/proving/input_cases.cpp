@@ -170,11 +170,11 @@ void deadlock(Setup& s) {
 
 std::vector<Case> input_cases() {
   return {
-      {"serial-compute", "serial-map", serial_compute, "", "", true, 0.02},
-      {"serial-sleep", "serial-map", serial_sleep, "", "", true, 0.02},
+      {"serial-compute", "serial-map", serial_compute, "", "", true, 0.001},
+      {"serial-sleep", "serial-map", serial_sleep, "", "", true},
       {"serial-generator", "serial-map", serial_generator, "", "", true},
       {"locked-function", "input-bound", locked_function, "", "", true},
-      {"saturated-map", "input-bound", saturated_map, "", "", false, 0.005},
+      {"saturated-map", "input-bound", saturated_map, "", "", false, 0.001},
       {"saturated-decode", "decode-saturated", saturated_decode, "", "", true},
       {"small-files", "many-small-files", small_files, "slow-disk"},
       {"slow-records", "slow-storage", slow_records, "slow-disk"},

@@ -87,7 +87,7 @@ void no_rate(Setup& s) {
 
 // Labels that have nothing to do with the samples.
 void random_labels(Setup& s) {
-  const Dataset data = rows(s, 4096, 256).random_map([](Element e, Random& random) {
+  const Dataset data = rows(s, 65536, 32).random_map([](Element e, Random& random) {
     e["y"] = Tensor::scalar<int64_t>(random.uniform() < 0.5f);
     return e;
   });

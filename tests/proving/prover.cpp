@@ -1,5 +1,5 @@
 // One case of the proving ground: prover CASE --trace FILE --folder DIR [--level X] [--seed N]
-// [--cured]; `prover --list` says which there are. What it does is in the trace.
+// [--cured] [--probe]; `prover --list` says which there are. What it does is in the trace.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   app.add_option("--level", setup.level);
   app.add_option("--seed", setup.seed);
   app.add_flag("--cured", setup.cured);
+  app.add_flag("--probe", setup.fit.probe);
   CLI11_PARSE(app, argc, argv);
   if (listing) return list(), 0;
   setup.fit.show = headway::Show::kNothing;

@@ -3,7 +3,8 @@
 
   score.py                     live cases and recorded traces
   score.py --only 'serial|leak'
-  score.py --gain              also applies the fix where a case has one, and compares the gain
+  score.py --gain              probes those that have a fix, applies it, and compares the gain
+  score.py --part 0/7          one of seven shares of the live cases, for machines with many cores
   score.py --record DIR        keeps a short trace of every live case, mild ones too
   score.py --json FILE         {"cases": [{name, expected, given, seconds_to_verdict, live}]}
 
@@ -143,7 +144,7 @@ def judge(build, trace):
     return said["verdict"], grave, said["findings"]
 
 
-def run_live(case, build, keep, level=1.0, seed=0, cured=False):
+def run_live(case, build, keep, level=1.0, seed=0, cured=False, probe=False):
     """Runs one case and judges it while it runs."""
     folder = Path(tempfile.mkdtemp(prefix="headway-score-"))
     trace = folder / "run.trace"
@@ -154,7 +155,7 @@ def run_live(case, build, keep, level=1.0, seed=0, cured=False):
                    "--folder", str(folder), "--level", str(level), "--seed", str(seed)]
         began = time.monotonic()
         with open(folder / "log", "w") as log:
-            process = subprocess.Popen(command + (["--cured"] if cured else []), stdout=log,
+            process = subprocess.Popen(command + ["--cured"] * cured + ["--probe"] * probe, stdout=log,
                                        stderr=log, env=trouble.env, preexec_fn=trouble.enter)
         judged, since, first, course = None, None, None, []
         while True:
@@ -276,6 +277,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--only", default="")
+    parser.add_argument("--part", default="0/1", help="of the live cases: 2/7 is the third of seven")
     parser.add_argument("--no-live", action="store_true", help="only the recorded traces")
     parser.add_argument("--gain", action="store_true")
     parser.add_argument("--record", type=Path)
@@ -289,6 +291,8 @@ def main():
     listed = json.loads(subprocess.run([str(build / "tests/proving/prover"), "--list"],
                                        capture_output=True, text=True, check=True).stdout)
     live = [] if args.no_live else [c for c in listed if re.search(args.only, c["name"])]
+    part, parts = map(int, args.part.split("/"))
+    live = live[part::parts]
     kept = Path(tempfile.mkdtemp(prefix="headway-kept-")) if args.record else None
     if args.record:
         args.record.mkdir(parents=True, exist_ok=True)
@@ -300,7 +304,8 @@ def main():
             name = variant["name"] + ("" if level == 1.0 else ".mild")
             keep = kept / "run.trace" if kept else None
             try:
-                judged, seconds, rate, course, log = run_live(variant, build, keep, level, args.seed)
+                judged, seconds, rate, course, log = run_live(
+                    variant, build, keep, level, args.seed, probe=args.gain and case["cure"] and level == 1.0)
             except Refused as reason:
                 skipped.append(name)
                 print(f"SKIPPED {name}: {reason}", flush=True)

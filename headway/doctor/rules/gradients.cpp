@@ -134,17 +134,19 @@ std::optional<Finding> exploding(const Evidence& e) {
                               e.trace.weights[all.back()].name, first / last)};
     return f;
   }
-  std::vector<double> gradients, ratios;
-  for (const size_t i : all) {
-    const double g = usual_gradient(e, i);
-    const double w = at(looks(e).front().weights, i);
-    gradients.push_back(g);
-    ratios.push_back(w > 0 ? g / w : 0);
+  std::vector<double> gradients,
+      ratios;  // of the first looks: later the weights may have given way
+  for (size_t k = 0; k < std::min(kFewLooks, looks(e).size()); ++k) {
+    for (const size_t i : all) {
+      const double g = at(looks(e)[k].gradients, i), w = at(looks(e)[k].weights, i);
+      gradients.push_back(g);
+      ratios.push_back(w > 0 ? g / w : 0);
+    }
   }
   if (median(gradients) > kHugeGradient && median(ratios) > kHugeForItsWeight) {
     f.where = e.trace.weights[all.front()].name;
     f.summary = "gradients are many times larger than the weights they move";
-    f.evidence = {fmt::format("usually {:.3g}, {:.3g} times the weights, in {} kernels",
+    f.evidence = {fmt::format("{:.3g} in the first steps, {:.3g} times the weights, in {} kernels",
                               median(gradients), median(ratios), all.size())};
     return f;
   }

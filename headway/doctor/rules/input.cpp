@@ -18,7 +18,7 @@ constexpr double kAllDropped = 0.95;
 constexpr double kUploadShare = 0.10;
 constexpr double kExplains = 0.4;       // of a step, for what is said to hold it up
 constexpr double kMostlyWaits = 0.5;    // CPU time against the time workers were at it
-constexpr double kWaitingWorkers = 32;  // as many as the tuner takes
+constexpr double kWaitingWorkers = 64;  // about as many as the tuner takes
 
 Severity severity_of(double waiting) {
   if (waiting >= kMuch) return Severity::kHigh;
@@ -97,7 +97,8 @@ std::optional<Finding> serial_map(const Evidence& e) {
   // Headway's tuner takes more workers than cores when they mostly wait.
   const bool blocks = e.cpu_per_step_s() < kMostlyWaits * feed.work_s;
   const double workers = blocks ? kWaitingWorkers : e.cores_to_be_had();
-  Finding f = finding_of(e, "serial-map", feed.work_s / workers, e.cpu_per_step_s());
+  Finding f = finding_of(e, "serial-map", feed.work_s / workers,
+                         blocks ? e.own_cpu_s() : e.cpu_per_step_s());
   f.confidence = 0.9;
   f.where = serial ? words : fmt::format("the feed's single worker, most of it in {}", feed.op);
   const double demand = serial ? feed.serial_s : feed.work_s;
@@ -168,14 +169,31 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   return f;
 }
 
+// What making the images smaller once would save, per step.
+double pixel_work_s(const Evidence& e) {
+  double sum = 0;
+  for (size_t i = 0; i < std::min(e.trace.stages.size(), e.last.stages.size()); ++i) {
+    const std::vector<double>& now = e.last.stages[i].op_busy_s;
+    for (size_t k = 0; k < std::min(now.size(), e.trace.stages[i].ops.size()); ++k) {
+      if (!is_pixels(e.trace.stages[i].ops[k])) continue;
+      const bool known = i < e.first.stages.size() && k < e.first.stages[i].op_busy_s.size();
+      sum += now[k] - (known ? e.first.stages[i].op_busy_s[k] : 0);
+    }
+  }
+  return e.steps > 0 ? sum / double(e.steps) : 0;
+}
+
 std::optional<Finding> decode_saturated(const Evidence& e) {
   const auto s = starved(e);
   if (!s || !is_pixels(s->feed.op)) return std::nullopt;
   const FeedDemand& feed = s->feed;
   if (!e.cores_full()) return std::nullopt;
   if (feed.op_s < kMostOfTheWork * feed.work_s) return std::nullopt;
-  Finding f = finding_of(e, "decode-saturated", (feed.work_s - feed.op_s) / feed.threads,
-                         e.cpu_per_step_s() - feed.op_s);
+  const double pixels = pixel_work_s(e);
+  const double rest = std::max(0.0, feed.work_s - pixels);
+  Finding f = finding_of(e, "decode-saturated", rest / feed.threads,
+                         e.trace.replay.step_s > 0 ? e.own_cpu_s() + rest
+                                                   : std::max(0.0, e.cpu_per_step_s() - pixels));
   f.confidence = 0.85;
   f.where = fmt::format("{} in stage {}", feed.op, feed.op_stage);
   f.summary = "every core works on pixels, and it is not enough";
@@ -200,7 +218,7 @@ std::optional<Finding> input_bound(const Evidence& e) {
   if (needs < kExplains * e.step_s()) return std::nullopt;
   const bool blocked = e.cores_idle();
   Finding f = finding_of(e, "input-bound", (feed.work_s - feed.op_s) / feed.threads,
-                         e.cpu_per_step_s() - (blocked ? 0 : feed.op_s));
+                         blocked ? e.own_cpu_s() : e.cpu_per_step_s() - feed.op_s);
   f.confidence = feed.op.empty() ? 0.6 : 0.8;
   f.where = feed.op.empty() ? "" : fmt::format("{} in stage {}", feed.op, feed.op_stage);
   f.summary = feed.op.empty() ? "training waits for data"

@@ -16,6 +16,7 @@ constexpr double kTimesLonger = 3;
 constexpr double kMostlyValidation = 0.5;
 constexpr double kLongValidation = 10;
 constexpr double kMostOfIt = 0.5;
+constexpr double kPlainly = 1.8, kToBeSureS = 60;
 constexpr double kCrowded = 0.3;        // of the time in which threads could have run
 constexpr double kWorthOfAStep = 0.15;  // growth, of a step with its wait for data
 
@@ -44,6 +45,8 @@ std::optional<Finding> step_time_grows(const Evidence& e) {
   const double begin = line.at + line.slope * step.front();
   const double end = line.at + line.slope * step.back();
   if (neighbours_came(parts)) return std::nullopt;
+  // A neighbour that shares caches looks the same for a while: less than that takes a minute.
+  if (end < kPlainly * begin && e.seconds < kToBeSureS) return std::nullopt;
   if (begin <= 0 || line.slope * 100 < kGrowth * begin || line.slope < kSure * line.noise ||
       end < kWorthSaying * begin || end - begin < kWorthOfAStep * e.step_s()) {
     return std::nullopt;
