@@ -86,7 +86,7 @@ const std::map<std::string, Simulation> kScenarios = {
     {"slow-callback.stuck", stuck("callbacks", 10, 0)},
     {"slow-callback.checkpoint", {.checkpoint_ms = 30}},
     {"batch-too-small", {.batch = 1, .own_ms = 4, .op_ms = 1}},
-    {"step-time-grows", {.growth_ms = 0.1}},
+    {"step-time-grows", {.growth_ms = 0.3}},
     {"hidden-validation", {.validation_ms = 60}},
     {"learning-rate.high", {.loss_at_end = 50, .learning_rate = 1}},
     {"learning-rate.low", {.loss_at_end = 2.299, .learning_rate = 1e-7}},
