@@ -10,7 +10,7 @@ if [[ ${FOREIGN:-1} == 0 ]]; then
   echo "FOREIGN=0: the programs of other frameworks are left out"
 else
   scripts/setup.sh foreign && scripts/interop_setup.sh &&
-    python3 tests/foreign/run_foreign.py --headway build/release/headway \
+    python3 tests/foreign/run_foreign.py --headway "$PWD/build/release/headway" \
       --json build/foreign-score.json && more=(--more build/foreign-score.json)
   [[ -s build/foreign-score.json ]] && more=(--more build/foreign-score.json)
 fi
