@@ -60,7 +60,7 @@ TEST(OutputReader, NamesTheUsersLineOfATraceback) {
   OutputReader reader;
   reader.take(
       "Traceback (most recent call last):\n"
-      "  File \"/work/x/train.py\", line 7, in <module>\n    main()\n"
+      "  File \"/somewhere/train.py\", line 7, in <module>\n    main()\n"
       "  File \"/usr/lib/python3/dist-packages/PIL/Image.py\", line 3227, in open\n    fp = x\n"
       "FileNotFoundError: [Errno 2] No such file: 'a.png'\n",
       3, true);
