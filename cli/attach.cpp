@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include "cli/complain.h"
@@ -14,6 +15,7 @@
 #include "headway/probe/candidates.h"
 #include "headway/probe/watcher.h"
 #include "headway/trace/trace_file.h"
+#include "headway/view/live_screen.h"
 
 namespace headway::cli {
 namespace {
@@ -57,7 +59,8 @@ int run(const Attach& settings) {
     return 0;
   }
   Watcher watcher(settings.pid, {});
-  const bool live = !settings.once && !settings.json && ::isatty(STDOUT_FILENO);
+  std::optional<LiveScreen> screen;
+  if (!settings.once && !settings.json && ::isatty(STDOUT_FILENO)) screen.emplace(stdout);
   const double until = settings.seconds > 0 ? settings.seconds : settings.once ? kOnceS : 1e18;
   WatchReport report;
   double next = kRefreshS;
@@ -69,19 +72,14 @@ int run(const Attach& settings) {
     if (watcher.now_s() < next) continue;
     next = watcher.now_s() + kRefreshS;
     report.judge(watcher.trace());
-    if (live) report.show_live();
+    if (screen) screen->show(report.trace(), report.verdict(), report.findings());
     if (settings.once && report.settled(watcher.now_s())) break;
   }
   const Trace trace = watcher.trace();
   report.judge(trace);
   if (!settings.trace.empty()) write_trace(settings.trace, trace);
-  if (settings.json) {
-    fmt::print("{}\n", report.json());
-  } else if (live) {
-    report.show_live();
-  } else {
-    fmt::print("{}", report.text());
-  }
+  screen.reset();
+  fmt::print("{}", settings.json ? report.json() + "\n" : report.text());
   return report.exit_status();
 }
 

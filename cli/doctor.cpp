@@ -56,8 +56,7 @@ int run(const Doctor& settings) {
   } else {
     fmt::print("{}", diagnosis_text(judged, findings));
   }
-  const bool healthy = findings.empty() || findings[0].severity < Severity::kWarning;
-  return healthy && judged.state != "stuck" && judged.state != "crashed" ? 0 : kFound;
+  return needs_repair(judged, findings) ? kFound : 0;
 }
 
 }  // namespace

@@ -1,15 +1,9 @@
 #include "cli/watch_report.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "headway/core/text.h"
 #include "headway/view/json.h"
 #include "headway/view/terminal.h"
 
@@ -28,9 +22,8 @@ void WatchReport::judge(Trace trace) {
   trace_ = std::move(trace);
   findings_ = diagnose(trace_);
   verdict_ = headway::verdict(trace_, findings_);
-  const bool grave = !findings_.empty() && findings_[0].severity >= Severity::kWarning;
   std::string key = (verdict_.state == "finished" ? "" : verdict_.state) + "/" +
-                    (grave ? findings_[0].cause : "");
+                    (grave(findings_) ? findings_[0].cause : "");
   if (key == key_) return;
   // A run that ends keeps the time at which its cause was first named.
   const auto cause = [](const std::string& k) { return k.substr(k.find('/') + 1); };
@@ -39,17 +32,15 @@ void WatchReport::judge(Trace trace) {
 }
 
 bool WatchReport::has_news() {
-  const bool grave = !findings_.empty() && findings_[0].severity >= Severity::kWarning;
-  if (!grave && verdict_.state != "stuck") return false;
-  const std::string now = grave ? findings_[0].cause : verdict_.state;
+  if (!grave(findings_) && verdict_.state != "stuck") return false;
+  const std::string now = grave(findings_) ? findings_[0].cause : verdict_.state;
   if (now == said_) return false;
   said_ = now;
   return true;
 }
 
 bool WatchReport::settled(double now_s) const {
-  const bool grave = !findings_.empty() && findings_[0].severity >= Severity::kWarning;
-  return now_s >= kSettledS && grave && now_s - since_s_ >= 2 &&
+  return now_s >= kSettledS && grave(findings_) && now_s - since_s_ >= 2 &&
          (verdict_.state == "stuck" || now_s >= kSureS);
 }
 
@@ -77,29 +68,8 @@ std::string WatchReport::json() const {
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void WatchReport::show_live() {
-  const Outside& seen = trace_.outside;
-  std::string screen = fmt::format("{}\n", seen.command);
-  screen += fmt::format("watched {}   {:.2f} cores   {} processes   stacks {} ({} torn)\n",
-                        duration_text(seen.at_s), seen.cores, seen.processes.size(), seen.samples,
-                        seen.torn);
-  screen += text();
-  winsize size{};
-  ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-  const size_t rows = size.ws_row > 2 ? size.ws_row - 1 : 23,
-               columns = size.ws_col > 10 ? size.ws_col : 80;
-  if (shown_lines_ > 0) fmt::print("\x1b[{}A\x1b[J", shown_lines_);
-  shown_lines_ = 0;
-  std::istringstream lines(screen);
-  for (std::string line; std::getline(lines, line) && shown_lines_ < static_cast<int>(rows);
-       ++shown_lines_)
-    fmt::print("{}\n", line.substr(0, columns - 1));
-  std::fflush(stdout);
-}
-
 int WatchReport::exit_status() const {
-  const bool healthy = findings_.empty() || findings_[0].severity < Severity::kWarning;
-  return healthy && verdict_.state != "stuck" && verdict_.state != "crashed" ? 0 : kFound;
+  return needs_repair(verdict_, findings_) ? kFound : 0;
 }
 
 }  // namespace headway::cli

@@ -13,6 +13,7 @@ class WatchReport {
  public:
   void judge(Trace trace);
 
+  const Trace& trace() const { return trace_; }
   const Verdict& verdict() const { return verdict_; }
   const std::vector<Finding>& findings() const { return findings_; }
   // Is there something to repair that was not said before? Asks once.
@@ -22,7 +23,6 @@ class WatchReport {
 
   std::string text() const;  // the verdict and its findings
   std::string json() const;  // for machines
-  void show_live();          // on the terminal, in place of what was shown before
   int exit_status() const;   // 3 when something should be repaired
 
  private:
@@ -32,7 +32,6 @@ class WatchReport {
   std::string key_;     // state and first cause
   std::string said_;    // the key last told
   double since_s_ = 0;  // when the key was first judged
-  int shown_lines_ = 0;
 };
 
 }  // namespace headway::cli

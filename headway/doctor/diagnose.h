@@ -15,11 +15,20 @@ namespace headway {
 //   for (const Finding& f : diagnose(read_trace("run.trace"))) show(f.summary, f.fix);
 std::vector<Finding> diagnose(const Trace& trace);
 
+// Is there something to repair? Remarks alone are none.
+inline bool grave(const std::vector<Finding>& findings) {
+  return !findings.empty() && findings[0].severity >= Severity::kWarning;
+}
+
 struct Verdict {
   std::string state{};     // healthy, slow, stuck, not-started, crashed, finished
   std::string sentence{};  // "healthy: compute-bound, 41 ms per step; epoch 1 ends in 14 min"
   std::optional<double> eta_s{};  // until the last epoch ends
 };
 Verdict verdict(const Trace& trace, const std::vector<Finding>& findings);
+
+inline bool needs_repair(const Verdict& verdict, const std::vector<Finding>& findings) {
+  return grave(findings) || verdict.state == "stuck" || verdict.state == "crashed";
+}
 
 }  // namespace headway

@@ -95,6 +95,11 @@ double Evidence::cpu_per_step_s() const {
   return steps > 0 ? (last.system.cpu_s - first.system.cpu_s) / double(steps) : 0;
 }
 
+std::optional<double> Evidence::gpu_busy() const {
+  if (last.gpu.memory_bytes == 0 || seconds <= 0) return std::nullopt;
+  return (last.gpu.busy_s - first.gpu.busy_s) / seconds;
+}
+
 double Evidence::io_stalled_share() const {
   return seconds > 0 ? (last.system.io_some_s - first.system.io_some_s) / seconds : 0;
 }

@@ -64,6 +64,7 @@ class Evidence {
   bool cores_full() const;  // of those to be had
   bool cores_idle() const;  // some of them: there is room for more
   double cpu_per_step_s() const;
+  std::optional<double> gpu_busy() const;  // share of the time; where the driver tells
   double io_stalled_share() const;
   double read_bytes_per_element() const;
   double disk_bytes_per_s() const;

@@ -14,10 +14,6 @@ constexpr double kNothingNewS = 10;
 constexpr double kIdleCores = 0.05;
 constexpr double kMoves = 3;  // a stack that changed within these seconds
 
-bool grave(const std::vector<Finding>& findings) {
-  return !findings.empty() && findings[0].severity >= Severity::kWarning;
-}
-
 std::optional<double> seconds_left(const SeenProgress& p) {
   if (p.step_s <= 0 || p.steps_per_epoch <= 0 || p.steps < 3) return std::nullopt;
   const int64_t epochs = std::max<int64_t>({1, p.epochs, p.epoch});

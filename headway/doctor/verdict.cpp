@@ -24,6 +24,7 @@ std::string pace(const Evidence& e) {
   const double own = 1 - e.waiting_share();
   std::string text = own >= kBound ? "compute-bound, " : "";
   text += fmt::format("{} per step", duration_text(e.step_s()));
+  if (const auto busy = e.gpu_busy()) text += fmt::format(", GPU busy {:.0f}%", 100 * *busy);
   if (const auto left = seconds_until(e, e.last.epoch + 1)) {
     text += fmt::format("; epoch {} ends in {}", e.last.epoch + 1, duration_text(*left));
   }
@@ -38,10 +39,6 @@ std::string pace(const Evidence& e) {
 std::string beginning(const Evidence& e) {
   if (e.last.phase.empty()) return "no step yet";
   return fmt::format("no step yet, in \"{}\" for {}", e.last.phase, duration_text(e.last.phase_s));
-}
-
-bool grave(const std::vector<Finding>& findings) {
-  return !findings.empty() && findings[0].severity >= Severity::kWarning;
 }
 
 // Something is wrong, but not its speed.

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "headway/probe/nvml.h"
 #include "headway/probe/output_reader.h"
 #include "headway/probe/stack_counts.h"
 #include "headway/probe/target.h"
+#include "headway/trace/nvml.h"
 #include "headway/trace/trace.h"
 
 namespace headway {

@@ -100,8 +100,9 @@ struct SeenGpu {
   double utilisation = 0;                                     // mean of the samples so far, 0..1
   double recent = 0;                                          // of late
   double power_w = 0, power_limit_w = 0;
-  bool used = false;  // by the watched processes
-  bool throttled = false;
+  double clock_mhz = 0, full_clock_mhz = 0;  // of the cores, now and at most
+  bool used = false;                         // by the watched processes
+  bool throttled = false;                    // held down by power or heat, now
 };
 
 // A value of a variable that helps, of a name on a short list.

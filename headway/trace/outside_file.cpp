@@ -23,7 +23,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenOutput, watched, bytes, line
                                                 raised_at, traceback)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenGpu, name, memory_bytes, memory_used,
                                                 memory_own, utilisation, recent, power_w,
-                                                power_limit_w, used, throttled)
+                                                power_limit_w, clock_mhz, full_clock_mhz, used,
+                                                throttled)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenValue, function, name, value, users)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Outside, seen, at_s, pid, command, framework, launched, since_start_s, training_since_s,

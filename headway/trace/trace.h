@@ -17,6 +17,7 @@ struct RunFacts {
   std::string program{};      // "headway-train"
   std::string eye{"inside"};  // who looked: the run itself, or "outside"
   std::string device{"cpu"};
+  std::string gpu{};         // the name of that device, or of one that is there and not used
   double cpus = 0;           // what the process may use
   std::string cpu_source{};  // "cgroup quota 1.5 of 8 cores"
   int64_t machine_cores = 0;
@@ -59,6 +60,14 @@ struct FileSample {
   double open_s = 0, read_s = 0;  // all threads together
 };
 
+// What the driver says of the GPU that trains.
+struct GpuSample {
+  double busy_s = 0;       // something ran on it
+  double throttled_s = 0;  // power or heat held its clock down
+  double clock_mhz = 0, full_clock_mhz = 0;
+  int64_t memory_bytes = 0, memory_used = 0;
+};
+
 struct TraceSample {
   double at_s = 0;
   std::string phase{};  // what the training thread is doing, and since when
@@ -78,6 +87,7 @@ struct TraceSample {
   std::vector<StageSample> stages{};           // as Trace::stages
   FileSample files{};
   SystemSample system{};
+  GpuSample gpu{};  // all 0: none, or not to be read
 };
 
 struct TracePhase {

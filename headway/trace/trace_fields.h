@@ -72,6 +72,17 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Tra
   f("stages", s.stages);
   f("files", s.files);
   f("system", s.system);
+  f("gpu", s.gpu);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, GpuSample> {
+  f("busy_s", s.busy_s);
+  f("throttled_s", s.throttled_s);
+  f("clock_mhz", s.clock_mhz);
+  f("full_clock_mhz", s.full_clock_mhz);
+  f("memory_bytes", s.memory_bytes);
+  f("memory_used", s.memory_used);
 }
 
 template <typename T, typename F>
@@ -124,6 +135,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Run
   f("program", s.program);
   f("eye", s.eye);
   f("device", s.device);
+  f("gpu", s.gpu);
   f("cpus", s.cpus);
   f("cpu_source", s.cpu_source);
   f("machine_cores", s.machine_cores);

@@ -8,34 +8,14 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 
 #include "headway/core/buffer_pool.h"
 #include "headway/core/error.h"
 #include "headway/core/limits.h"
+#include "headway/trace/nvml.h"
 
 namespace headway {
 namespace {
-
-// Free memory by the driver's own library, so that no CUDA header is needed.
-std::optional<int64_t> nvml_free_bytes(int index) {
-  struct Memory {
-    unsigned long long total, free, used;
-  };
-  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-  if (!library) return std::nullopt;
-  const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
-  const auto handle =
-      reinterpret_cast<int (*)(unsigned, void**)>(dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
-  const auto memory =
-      reinterpret_cast<int (*)(void*, Memory*)>(dlsym(library, "nvmlDeviceGetMemoryInfo"));
-  void* device = nullptr;
-  Memory info{};
-  if (!init || !handle || !memory || init() != 0) return std::nullopt;
-  if (handle(static_cast<unsigned>(index), &device) != 0) return std::nullopt;
-  if (memory(device, &info) != 0) return std::nullopt;
-  return static_cast<int64_t>(info.free);
-}
 
 // CUDA's own functions, found in the library that libtorch has loaded.
 template <typename F>
@@ -114,11 +94,17 @@ void prepare_device(const std::string& device) {
                        : ordinary_memory());
 }
 
+std::string gpu_address(const std::string& device) {
+  char address[32] = {};
+  const auto find = cuda_function<int(char*, int, int)>("cudaDeviceGetPCIBusId");
+  if (!device.starts_with("cuda") || !find) return "";
+  return find(address, sizeof address, parse_index(device)) == 0 ? address : "";
+}
+
 int64_t free_memory_bytes(const std::string& device) {
   if (device == "cpu") return read_limits().memory_bytes;
-  // NVML counts every GPU; with CUDA_VISIBLE_DEVICES the numbers may be others: do not guess.
-  if (std::getenv("CUDA_VISIBLE_DEVICES")) return INT64_MAX;
-  return nvml_free_bytes(parse_index(device)).value_or(INT64_MAX);
+  const auto gpu = Nvml().read_at(gpu_address(device));
+  return gpu && gpu->memory_bytes > 0 ? gpu->memory_bytes - gpu->memory_used : INT64_MAX;
 }
 
 }  // namespace headway

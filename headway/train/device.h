@@ -12,6 +12,9 @@ std::string choose_device(const std::string& wanted);
 // Why no GPU can be used here, in one line; empty when one can.
 std::string why_no_gpu();
 
+// Where it sits on the PCI bus; empty for the CPU, or when CUDA does not tell.
+std::string gpu_address(const std::string& device);
+
 // What a model may still take on that device.
 int64_t free_memory_bytes(const std::string& device);
 

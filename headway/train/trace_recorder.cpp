@@ -75,8 +75,9 @@ FileSample files_now() {
 }  // namespace
 
 TraceRecorder::TraceRecorder(const std::string& path, RunFacts run, const StepCounters& counters,
-                             bool active)
+                             const std::string& gpu, bool active)
     : active_(active),
+      gpu_address_(gpu),
       begun_ns_(now_ns()),
       counters_(counters),
       phase_since_ns_(begun_ns_),
@@ -98,6 +99,7 @@ double TraceRecorder::since_start_s() const { return 1e-9 * double(now_ns() - be
 
 void TraceRecorder::facts(RunFacts facts) {
   MutexLock lock(mu_);
+  facts.gpu = trace_.run.gpu;
   trace_.run = std::move(facts);
   if (writer_) writer_->write(trace_.run);
 }
@@ -210,6 +212,34 @@ void TraceRecorder::look_at_feed(TraceSample& sample) {
   }
 }
 
+// Takes a while where there is one: on the recorder's own thread.
+void TraceRecorder::find_gpu() {
+  auto nvml = std::make_unique<Nvml>();
+  if (!nvml->there()) return;
+  const auto own = nvml->read_at(gpu_address_);
+  const auto all = own ? std::vector{*own} : nvml->read({});
+  MutexLock lock(mu_);
+  if (!all.empty()) trace_.run.gpu = all[0].name;
+  if (writer_) writer_->write(trace_.run);
+  gpu_at_s_ = since_start_s();
+  if (own) nvml_ = std::move(nvml);
+}
+
+// What the driver says holds for about the time since the last look.
+GpuSample TraceRecorder::look_at_gpu(double now_s) {
+  if (const auto gpu = nvml_->read_at(gpu_address_)) {
+    const double seconds = now_s - gpu_at_s_;
+    gpu_.busy_s += gpu->recent * seconds;
+    if (gpu->throttled) gpu_.throttled_s += seconds;
+    gpu_.clock_mhz = gpu->clock_mhz;
+    gpu_.full_clock_mhz = gpu->full_clock_mhz;
+    gpu_.memory_bytes = gpu->memory_bytes;
+    gpu_.memory_used = gpu->memory_used;
+  }
+  gpu_at_s_ = now_s;
+  return gpu_;
+}
+
 void TraceRecorder::look() {
   TraceSample sample;
   const int64_t now = now_ns();
@@ -236,6 +266,7 @@ void TraceRecorder::look() {
   sample.files.read_s -= files_before_.read_s;
   look_at_feed(sample);
   sample.system = system_.sample();
+  if (nvml_) sample.gpu = look_at_gpu(sample.at_s);
   if (writer_) writer_->write(sample);
   trace_.samples.push_back(std::move(sample));
   thin_out(trace_.samples, kMaxSamples);
@@ -245,7 +276,9 @@ void TraceRecorder::report_stall() {
   std::string text;
   {
     MutexLock lock(mu_);
-    if (pipeline_) text = pipeline_->stall_report();
+    const std::string_view phase = phase_.load(std::memory_order_relaxed);
+    const bool owes = phase == "waiting for data" || phase == "first batch";
+    if (pipeline_ && owes) text = pipeline_->stall_report();
   }
   if (!text.empty()) note("stall", text);
   Trace seen;
@@ -293,6 +326,7 @@ void TraceRecorder::run() {
   size_t looks = 0;
   double moved_at = 0, next_report = kQuiet;
   int64_t seen_steps = -1;
+  find_gpu();
   std::unique_lock wait(wake_mu_);
   while (!stopping_) {
     wait.unlock();

@@ -10,6 +10,7 @@
 
 #include "headway/core/sync.h"
 #include "headway/data/pipeline.h"
+#include "headway/trace/nvml.h"
 #include "headway/trace/step_counters.h"
 #include "headway/trace/trace.h"
 #include "headway/trace/trace_file.h"
@@ -26,9 +27,10 @@ namespace headway {
 class TraceRecorder {
  public:
   // `counters` outlives it. An empty path: only in memory.
+  // `gpu` is the PCI address of the one that trains; empty: none.
   // Not active: the trace says how the run ended, and nothing else.
   TraceRecorder(const std::string& path, RunFacts facts, const StepCounters& counters,
-                bool active = true);
+                const std::string& gpu = "", bool active = true);
   ~TraceRecorder();  // without finish() the trace says that the run failed
   TraceRecorder(const TraceRecorder&) = delete;
 
@@ -59,11 +61,14 @@ class TraceRecorder {
   void stop();
   void look() REQUIRES(mu_);
   void look_at_feed(TraceSample& sample) REQUIRES(mu_);
+  void find_gpu() EXCLUDES(mu_);
+  GpuSample look_at_gpu(double now_s) REQUIRES(mu_);
   void report_stall() EXCLUDES(mu_);
   void show_looked() EXCLUDES(mu_);
   double since_start_s() const;
 
   const bool active_;
+  const std::string gpu_address_;
   const int64_t begun_ns_;
   const StepCounters& counters_;
 
@@ -82,6 +87,9 @@ class TraceRecorder {
   const Pipeline* pipeline_ GUARDED_BY(mu_) = nullptr;
   TraceSample earlier_ GUARDED_BY(mu_);  // what pipelines before this one did
   SystemSampler system_ GUARDED_BY(mu_);
+  std::unique_ptr<Nvml> nvml_ GUARDED_BY(mu_);  // once it is open
+  GpuSample gpu_ GUARDED_BY(mu_);               // so far ...
+  double gpu_at_s_ GUARDED_BY(mu_) = 0;         // ... up to here
   Alarm alarm_ GUARDED_BY(mu_);
   std::function<void(const Trace&)> show_ GUARDED_BY(mu_);
   Thinning epochs_kept_ GUARDED_BY(mu_){1000}, numbers_kept_ GUARDED_BY(mu_){200};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "headway/doctor/diagnose.h"
 #include "headway/doctor/evidence.h"
 
 namespace headway {
@@ -97,9 +98,9 @@ bool mentions(const std::string& where, const Box& box) {
 // The finding's word first; without one, who is busiest among those that the others wait for.
 Box* hottest(std::vector<Box>& boxes, const Evidence& e, const std::vector<Finding>& findings) {
   Box& training = boxes.back();
-  const bool grave = !findings.empty() && findings[0].severity >= Severity::kWarning;
+  const bool named = grave(findings);
   for (Box& box : boxes) {
-    if (box.kind == Box::Kind::kStage && grave && mentions(findings[0].where, box)) return &box;
+    if (box.kind == Box::Kind::kStage && named && mentions(findings[0].where, box)) return &box;
   }
   const bool for_data =
       e.last.phase.find("data") != std::string::npos || e.last.phase == "first batch";

@@ -8,6 +8,8 @@
 #include "headway/doctor/evidence.h"
 #include "headway/view/boxes.h"
 #include "headway/view/canvas.h"
+#include "headway/view/frame_parts.h"
+#include "headway/view/outside_frame.h"
 #include "headway/view/series.h"
 
 namespace headway {
@@ -16,32 +18,6 @@ namespace {
 constexpr double kWindowS = 15;  // what "now" means for boxes and bars
 constexpr int kNarrowestBox = 15, kWidestBox = 34, kArrow = 3;
 constexpr int kRowsForCurves = 17, kRowsForBoxes = 21;  // below, the drawing is left out
-
-std::string repeated(std::string_view glyph, int n) {
-  std::string out;
-  for (int i = 0; i < n; ++i) out += glyph;
-  return out;
-}
-
-Ink ink_of(const std::string& state) {
-  if (state == "healthy") return Ink::kGood;
-  if (state == "stuck" || state == "crashed") return Ink::kBad;
-  return state == "slow" ? Ink::kNotice : Ink::kStrong;
-}
-
-Ink ink_of(Severity severity) {
-  if (severity >= Severity::kHigh) return Ink::kBad;
-  return severity == Severity::kWarning ? Ink::kNotice : Ink::kStrong;
-}
-
-std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
-
-// "######......"
-void put_meter(Canvas& canvas, int x, int y, int width, double share, Ink ink) {
-  const int full = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * width));
-  canvas.put(canvas.put(x, y, repeated("█", full), ink), y, repeated("░", width - full),
-             Ink::kSoft);
-}
 
 struct Position {
   int64_t epoch, step, of;  // of -1: not known
@@ -213,40 +189,17 @@ int put_curves(Canvas& canvas, int y, const Trace& trace) {
   return y == begun ? y : y + 1;
 }
 
-void put_findings(Canvas& canvas, int y, const std::vector<Finding>& findings) {
-  const int last = canvas.height() - 1;
-  for (const Finding& f : findings) {
-    if (y > last) return;
-    const int x =
-        canvas.put(0, y, fmt::format("{:<9}", severity_name(f.severity)), ink_of(f.severity));
-    std::string text = f.summary;
-    if (f.predicted_gain && *f.predicted_gain >= 1.05) {
-      text += fmt::format(" (repaired: about {:.1f}x as fast)", *f.predicted_gain);
-    }
-    y = canvas.put_wrapped(x, y, last, text, Ink::kStrong);
-    if (!f.evidence.empty() && y + 2 <= last)
-      y = canvas.put_wrapped(x, y, last, f.evidence[0], Ink::kSoft);
-    if (!f.fix.empty() && y <= last) {
-      canvas.put(0, y, "  fix");
-      y = canvas.put_wrapped(x, y, last, f.fix);
-    }
-  }
-}
-
 }  // namespace
 
 std::string live_frame(const Trace& trace, const Verdict& verdict,
                        const std::vector<Finding>& findings, int width, int height, bool color) {
+  if (trace.outside.seen) return outside_frame(trace, verdict, findings, width, height, color);
   const Evidence e(trace);
   Canvas canvas(width, height);
-  const std::string time = duration_text(e.last.at_s);
-  int x = canvas.put(0, 0, "headway ", Ink::kStrong);
   std::string what = trace.run.model.empty() ? trace.run.program : trace.run.model;
   if (what == "headway") what.clear();  // said already
   what += (what.empty() ? "on " : " on ") + trace.run.device;
-  canvas.put_within(x, 0, width - x - static_cast<int>(time.size()) - 1, what, Ink::kSoft);
-  canvas.put(width - static_cast<int>(time.size()), 0, time, Ink::kSoft);
-  int y = canvas.put_wrapped(0, 1, 2, verdict.sentence, ink_of(verdict.state)) + 1;
+  int y = put_head(canvas, what, e.last.at_s, verdict);
   y = put_progress(canvas, y, e, verdict);
   if (height >= kRowsForBoxes) {
     y = put_boxes(canvas, y, boxes_of(trace, findings, kWindowS), verdict.state == "stuck");
@@ -254,9 +207,7 @@ std::string live_frame(const Trace& trace, const Verdict& verdict,
   y = put_breakdown(canvas, y, trace, color);
   if (height >= kRowsForCurves) y = put_curves(canvas, y, trace);
   put_findings(canvas, y, findings);
-  std::string frame;
-  for (const std::string& row : canvas.rows(color)) frame += row + "\n";
-  return frame;
+  return text_of(canvas, color);
 }
 
 std::string live_line(const Trace& trace, const Verdict& verdict) {

@@ -205,6 +205,16 @@ void machine(Collector& c) {
   bytes("this process", [](const TraceSample& s) { return s.system.rss_bytes; });
   bytes("held by the feed", [](const TraceSample& s) { return s.feed_ram_bytes; });
   bytes("in swap", [](const TraceSample& s) { return s.system.swap_bytes; });
+  c.steps("GPU", "busy", "share",
+          [](const Piece& p) { return (p.to.gpu.busy_s - p.from.gpu.busy_s) / p.seconds(); });
+  c.drop_if_zero();
+  c.steps("GPU", "slowed down by power or heat", "share", [](const Piece& p) {
+    return (p.to.gpu.throttled_s - p.from.gpu.throttled_s) / p.seconds();
+  });
+  c.drop_if_zero();
+  c.now("GPU memory", "used", "bytes",
+        [](const TraceSample& s) { return double(s.gpu.memory_used); });
+  c.drop_if_zero();
   rate("reading", "asked for", "bytes/s", &SystemSample::read_bytes);
   rate("reading", "from a disk", "bytes/s", &SystemSample::disk_bytes);
   rate("pressure", "some wait for a core", "share", &SystemSample::cpu_some_s);

@@ -91,7 +91,7 @@ void random_labels(Setup& s) {
     e["y"] = Tensor::scalar<int64_t>(random.uniform() < 0.5f);
     return e;
   });
-  net(stack(1, {.activation = "relu"}), SGD(1e-3)).fit(data.batch(64), for_a_while(s));
+  net(stack(1, {.activation = "relu"}), SGD(1e-2)).fit(data.batch(64), for_a_while(s));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <thread>
 #include <vector>
 
+#include "headway/core/limits.h"
 #include "tests/proving/ground.h"
 
 namespace headway::ground {
@@ -41,10 +42,16 @@ void leak(Setup& s) {
   dense_model(512, 3).fit(rows(s, 256, 512).batch(256), fit);
 }
 
-// Most of what the group may have is taken before the first step.
+// Most of what the group may have is taken once the run has what it needs.
 void little_memory(Setup& s) {
-  const std::vector<char> held(static_cast<size_t>(840e6), 'x');
-  dense_model(256, 3).fit(rows(s, 256, 256).batch(64), for_a_while(s));
+  std::vector<std::vector<char>> held;
+  int calls = 0;
+  FitOptions fit = for_a_while(s);
+  fit.callbacks = {each_batch([&] {
+    if (++calls != 50) return;
+    while (read_limits().memory_bytes > 30'000'000) held.emplace_back(2'000'000, 'x');
+  })};
+  dense_model(256, 3).fit(rows(s, 256, 256).batch(64), fit);
 }
 
 void tiny_batch(Setup& s) {

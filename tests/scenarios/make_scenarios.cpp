@@ -35,6 +35,18 @@ void throttle(TraceSample& s, double share) {
   s.system.throttled_count = static_cast<int64_t>(10 * s.at_s * share);
 }
 
+// A GPU that power or heat holds down half the time.
+Simulation slowed_to(double clock_mhz) {
+  return with({}, [clock_mhz](TraceSample& s) {
+    s.gpu = {.busy_s = 0.9 * s.at_s,
+             .throttled_s = 0.5 * s.at_s,
+             .clock_mhz = clock_mhz,
+             .full_clock_mhz = 1980,
+             .memory_bytes = 80'000'000'000,
+             .memory_used = 20'000'000'000};
+  });
+}
+
 Simulation dropping() {
   return with(stuck("first batch", 0, 0.9, true),
               [](TraceSample& s) { s.stages[0].dropped = s.stages[0].in; });
@@ -58,6 +70,8 @@ const std::map<std::string, Simulation> kScenarios = {
     {"healthy-quota-with-room", with({}, [](TraceSample& s) { throttle(s, 0.05); })},
     {"healthy-batch-of-one-large-model", {.batch = 1, .own_ms = 400}},
     {"healthy-small-growth", {.growth_ms = 0.001}},
+    {"healthy-gpu-near-full-clock", slowed_to(1900)},
+    {"gpu-throttled-or-shared", slowed_to(1200)},
     {"serial-map", {.op_ms = 1, .serial_ms = 100, .dataset = kSerial}},
     {"decode-saturated", {.op_ms = 200, .compute_cores = 0.1}},
     {"input-bound", {.op = "augment", .op_ms = 200}},

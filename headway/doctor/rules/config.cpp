@@ -13,6 +13,8 @@ constexpr double kMostlyWaits = 0.5;      // CPU time against the time workers w
 constexpr double kNoCore = 0.20;          // of the time in which threads could have run
 constexpr double kTooManyThreads = 2.0;   // asked for, per core
 constexpr double kTooManyRunnable = 1.5;  // really wanting to run, per core
+constexpr double kSlowedDown = 0.10;      // of the time, by power or heat
+constexpr double kSlowClock = 0.85;       // of the full one
 constexpr double kWorthThreads = 5e-3;    // a step shorter than this gains nothing from threads
 
 std::optional<Finding> cpu_quota(const Evidence& e) {
@@ -87,7 +89,38 @@ std::optional<Finding> single_core(const Evidence& e) {
                                : "leave threads.intra_op (--intra-op, OMP_NUM_THREADS) out"};
 }
 
-constexpr Rule kRules[] = {cpu_quota, thread_oversubscription, single_core};
+std::optional<Finding> gpu_not_used(const Evidence& e) {
+  if (!e.steady() || e.run.device != "cpu" || e.run.gpu.empty()) return std::nullopt;
+  return Finding{.cause = "gpu-not-used",
+                 .severity = Severity::kInfo,  // somebody may have meant it
+                 .confidence = 0.9,
+                 .summary = fmt::format("{} is there and the training does not use it", e.run.gpu),
+                 .evidence = {fmt::format("device {}, {:.2f} of {:.3g} cores used", e.run.device,
+                                          e.cores_used(), e.cpus())},
+                 .where = "device",
+                 .fix = "--device cuda (ModelOptions.device); if that is refused, it says why"};
+}
+
+std::optional<Finding> gpu_throttled(const Evidence& e) {
+  const GpuSample &a = e.first.gpu, &b = e.last.gpu;
+  if (!e.steady() || b.full_clock_mhz <= 0) return std::nullopt;
+  const double share = (b.throttled_s - a.throttled_s) / e.seconds;
+  const double clock = b.clock_mhz / b.full_clock_mhz;
+  if (share < kSlowedDown || clock >= kSlowClock) return std::nullopt;
+  return Finding{.cause = "gpu-throttled-or-shared",
+                 .severity = Severity::kWarning,
+                 .confidence = 0.85,
+                 .summary = fmt::format("power or heat holds the GPU down to {:.0f}% of its clock",
+                                        100 * clock),
+                 .evidence = {fmt::format("slowed down {:.0f}% of the time; {:.0f} of {:.0f} MHz",
+                                          100 * share, b.clock_mhz, b.full_clock_mhz)},
+                 .where = e.run.gpu,
+                 .fix = "look at its cooling and power limit (nvidia-smi -q -d PERFORMANCE,POWER)",
+                 .predicted_gain = 1 / clock};
+}
+
+constexpr Rule kRules[] = {cpu_quota, thread_oversubscription, single_core, gpu_throttled,
+                           gpu_not_used};
 
 }  // namespace
 

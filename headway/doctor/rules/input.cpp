@@ -76,6 +76,9 @@ Finding finding_of(const Evidence& e, const char* cause, double feed_s, double c
     f.evidence.push_back(fmt::format("measured without the feed: {} per step, {:.1f}x as fast",
                                      duration_text(alone), e.step_s() / alone));
   }
+  if (const auto busy = e.gpu_busy()) {
+    f.evidence.push_back(fmt::format("{} is busy {:.0f}% of the time", e.run.gpu, 100 * *busy));
+  }
   const double gain = e.step_s() / std::max(1e-9, e.predicted_step_s(feed_s, cpu_s));
   f.predicted_gain = std::max(1.0, gain);
   return f;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "headway/doctor/rules/rules.h"
 
@@ -11,6 +12,7 @@ namespace {
 constexpr double kDiverges = 1.5;  // the loss at the end against the beginning
 constexpr double kAboveBest = 2;   // and against the best in between
 constexpr double kFlat = 0.01;     // relative change that is none
+constexpr double kLearnt = 1.15;   // the first losses against the last: less is nothing learnt
 constexpr double kLossesToDiverge = 50, kLossesToBeFlat = 300;
 constexpr double kTinyRate = 1e-5;
 constexpr double kTinyUpdate = 1e-6;  // of a weight, in one step
@@ -20,11 +22,11 @@ struct LossCourse {
   double first = 0, last = 0, best = 0, worst = 0, losses = 0;
 };
 
-// Means over an eighth of the run each; losses below zero have no ratios.
-std::optional<LossCourse> loss_course(const Evidence& e) {
+// Means over an eighth of the run each, from the eighth `since`; losses below zero have no ratios.
+std::optional<LossCourse> loss_course(const Evidence& e, size_t since = 0) {
   const std::vector<Stretch> parts = stretches(e.trace, 8, true);
   LossCourse course;
-  for (const Stretch& part : parts) {
+  for (const Stretch& part : std::span(parts).subspan(std::min(since, parts.size()))) {
     if (part.losses == 0) continue;
     if (part.loss <= 0) return std::nullopt;
     if (course.losses == 0) course.first = course.best = course.worst = part.loss;
@@ -82,12 +84,21 @@ std::optional<Finding> not_a_number(const Evidence& e) {
                      : "lower the learning rate, clip the gradients, add TerminateOnNaN()"};
 }
 
-// Enough steps, and the loss is where it was.
+// Means over an eighth each hide a quick start; the first sample does not.
+double loss_at_first(const Trace& trace) {
+  const auto begun = std::find_if(trace.samples.begin(), trace.samples.end(),
+                                  [](const TraceSample& s) { return s.losses > 0; });
+  return begun == trace.samples.end() ? 0 : begun->loss_sum / double(begun->losses);
+}
+
+// Enough steps, the loss stands still since the first eighth of them, and is where it began.
 std::optional<LossCourse> flat_loss(const Evidence& e) {
-  const auto course = loss_course(e);
+  auto course = loss_course(e, 1);
   if (!course || e.run.resumed || course->losses < kLossesToBeFlat) return std::nullopt;
   if (e.last.bad_losses > 0) return std::nullopt;
-  if (course->worst - course->best > 2 * kFlat * course->first) return std::nullopt;
+  if (course->worst - course->best > 2 * kFlat * course->last) return std::nullopt;
+  course->first = loss_at_first(e.trace);
+  if (course->first > kLearnt * course->last) return std::nullopt;
   return course;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ class Nvml {
   bool there() const { return impl_ != nullptr; }
   // One reading per GPU; `pids` are the processes under watch.
   std::vector<SeenGpu> read(const std::set<int64_t>& pids) const;
+  // The one with this PCI address ("0000:19:00.0").
+  std::optional<SeenGpu> read_at(const std::string& pci_address) const;
   std::string driver() const;  // "535.129.03"
   int cuda_version() const;    // what the driver can do: 12020 for 12.2; 0: not known
 
