@@ -84,6 +84,17 @@ ssize_t read(int fd, void* into, size_t n) {
   return next(fd, into, n);
 }
 
+// What a build with _FORTIFY_SOURCE calls instead.
+int __open_2(const char* path, int flags) { return open(path, flags); }
+int __open64_2(const char* path, int flags) { return open64(path, flags); }
+ssize_t __read_chk(int fd, void* into, size_t n, size_t) { return read(fd, into, n); }
+ssize_t __pread_chk(int fd, void* into, size_t n, off_t at, size_t) {
+  return pread(fd, into, n, at);
+}
+ssize_t __pread64_chk(int fd, void* into, size_t n, off64_t at, size_t) {
+  return pread64(fd, into, n, at);
+}
+
 int close(int fd) {
   static const auto next = real<int (*)(int)>("close");
   if (fd >= 0 && fd < 65536) g_slow[fd] = false;
