@@ -36,7 +36,7 @@ format:  ## clang-format on every C++ file
 
 tidy:  ## clang-tidy on every C++ file
 	@scripts/setup.sh dev
-	@cmake --preset clang
+	@cmake --preset clang -DHEADWAY_EYES=ON
 	@run-clang-tidy-14 -quiet -p build/clang -j $(JOBS) '$(CURDIR)/headway/'
 
 clean:  ## remove build/ (not the cache folder)

@@ -63,7 +63,8 @@ function(headway_test NAME)
   endif()
   add_executable(${NAME} ${ARG_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${ARG_USES} GTest::gtest_main)
-  target_compile_options(${NAME} PRIVATE ${HEADWAY_WARNINGS})
+  # Tests are run once: what the optimiser would win is less than it takes.
+  target_compile_options(${NAME} PRIVATE ${HEADWAY_WARNINGS} $<$<CONFIG:Release>:-O1>)
   string(REGEX REPLACE "_test$" "" prefix ${NAME})
   gtest_discover_tests(${NAME} TEST_PREFIX ${prefix}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "headway/data/image_step.h"
 #include "headway/data/lazy_image.h"
 #include "headway/image/color.h"
 
@@ -21,14 +22,6 @@ ImageScratch& ImageScratch::operator=(ImageScratch&&) noexcept = default;
 namespace {
 
 constexpr int kCropAttempts = 10;
-constexpr int kMaxSide = 1 << 20;
-
-template <typename... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <typename... F>
-Overloaded(F...) -> Overloaded<F...>;  // clang 14 does not deduce it for aggregates
 
 // ---- what each step does to an image ----
 
@@ -191,155 +184,6 @@ void run(std::span<const ImageStep> steps, LazyImage& image, Random random, cons
 void start(LazyImage& image, std::span<const uint8_t> bytes, const DecodeStep& step) {
   image.start_encoded(bytes, {.channels = step.channels, .mode = step.mode},
                       {.channels = step.channels, .dtype = step.dtype}, step.exif);
-}
-
-// ---- words ----
-
-std::string text_of(const char* name, const Range& range) {
-  if (range.low == range.high) return fmt::format("{}={:g}", name, range.low);
-  return fmt::format("{}={:g}..{:g}", name, range.low, range.high);
-}
-
-std::string text_of(Filter filter, bool antialias) {
-  return fmt::format("{}{}", name_of(filter), antialias ? ",antialias" : "");
-}
-
-std::string describe_step(const ImageStep& step) {
-  return std::visit(
-      Overloaded{
-          [](const DecodeStep& s) {
-            return fmt::format("decode({}{}{}{})", s.channels,
-                               s.mode == DecodeMode::kFast ? ",fast" : "", s.exif ? ",exif" : "",
-                               s.dtype == DType::kUInt8 ? "" : ",uint16");
-          },
-          [](const ResizeStep& s) {
-            return fmt::format("resize({}x{},{})", s.height, s.width,
-                               text_of(s.filter, s.antialias));
-          },
-          [](const ResizeShorterStep& s) {
-            return fmt::format("resize_shorter({},{})", s.size, text_of(s.filter, s.antialias));
-          },
-          [](const CenterCropStep& s) {
-            return fmt::format("center_crop({}x{})", s.height, s.width);
-          },
-          [](const CropStep& s) {
-            return fmt::format("crop({}x{} at x {}, y {})", s.rect.height, s.rect.width, s.rect.x,
-                               s.rect.y);
-          },
-          [](const RandomCropStep& s) {
-            return fmt::format("random_crop({}x{})", s.height, s.width);
-          },
-          [](const RandomResizedCropStep& s) {
-            return fmt::format("random_resized_crop({}x{},{},{},{})", s.height, s.width,
-                               text_of("scale", s.scale), text_of("ratio", s.ratio),
-                               text_of(s.filter, s.antialias));
-          },
-          [](const FlipStep& s) {
-            return fmt::format("flip({},{:g})", s.axis == FlipAxis::kLeftRight ? "lr" : "ud",
-                               s.probability);
-          },
-          [](const AffineStep& s) {
-            return fmt::format("affine({},{},{},{},{},{},{},{:g})",
-                               text_of("rotation", s.rotation_degrees),
-                               text_of("shift_x", s.shift_x), text_of("shift_y", s.shift_y),
-                               text_of("shear", s.shear_degrees), text_of("zoom_x", s.zoom_x),
-                               text_of("zoom_y", s.zoom_y), name_of(s.fill), s.fill_value);
-          },
-          [](const BrightnessStep& s) { return "brightness(" + text_of("delta", s.delta) + ")"; },
-          [](const ContrastStep& s) { return "contrast(" + text_of("factor", s.factor) + ")"; },
-          [](const SaturationStep& s) { return "saturation(" + text_of("factor", s.factor) + ")"; },
-          [](const HueStep& s) { return "hue(" + text_of("delta", s.delta) + ")"; },
-          [](const GrayscaleStep& s) { return fmt::format("grayscale({})", s.channels); },
-          [](const ConvertStep& s) { return fmt::format("convert({})", name_of(s.dtype)); },
-          [](const NormalizeStep& s) {
-            return fmt::format("normalize(scale={:g},mean={:g}/{:g}/{:g},deviation={:g}/{:g}/{:g})",
-                               s.scale, s.mean[0], s.mean[1], s.mean[2], s.deviation[0],
-                               s.deviation[1], s.deviation[2]);
-          },
-          [](const StandardizeStep&) { return std::string("standardize"); },
-          [](const LayoutStep& s) {
-            return fmt::format("layout({})", s.layout == Layout::kHWC ? "hwc" : "chw");
-          },
-      },
-      step);
-}
-
-// ---- checks ----
-
-void check_size(const char* word, int height, int width) {
-  if (height > 0 && width > 0 && height <= kMaxSide && width <= kMaxSide) return;
-  throw Error(fmt::format("{}: {}x{} is no size for an image", word, height, width),
-              "sizes are height x width, from 1 to 1048576");
-}
-
-void check_range(const char* word, const Range& range, float low, float high) {
-  if (range.low >= low && range.low <= range.high && range.high <= high) return;
-  throw Error(fmt::format("{}: {:g}..{:g} is not a range within {:g}..{:g}", word, range.low,
-                          range.high, low, high));
-}
-
-bool is_pixel_type(DType dtype) {
-  return dtype == DType::kUInt8 || dtype == DType::kUInt16 || dtype == DType::kFloat32;
-}
-
-void check_step(const ImageStep& step) {
-  constexpr float kAny = 1e9f;
-  std::visit(
-      Overloaded{
-          [](const DecodeStep& s) {
-            if (s.channels < 0 || s.channels > 4) {
-              throw Error(fmt::format("decode: {} channels; 0 to 4 are possible", s.channels));
-            }
-            if (s.dtype != DType::kUInt8 && s.dtype != DType::kUInt16) {
-              throw Error("decode: images decode to uint8 or uint16", "convert afterwards");
-            }
-          },
-          [](const ResizeStep& s) { check_size("resize", s.height, s.width); },
-          [](const ResizeShorterStep& s) { check_size("resize_shorter", s.size, s.size); },
-          [](const CenterCropStep& s) { check_size("center_crop", s.height, s.width); },
-          [](const CropStep& s) {
-            check_size("crop", s.rect.height, s.rect.width);
-            check_size("crop", s.rect.y + 1, s.rect.x + 1);
-          },
-          [](const RandomCropStep& s) { check_size("random_crop", s.height, s.width); },
-          [](const RandomResizedCropStep& s) {
-            check_size("random_resized_crop", s.height, s.width);
-            check_range("random_resized_crop: scale", s.scale, 1e-6f, 1);
-            check_range("random_resized_crop: ratio", s.ratio, 1e-3f, 1e3f);
-          },
-          [](const FlipStep& s) {
-            check_range("flip: probability", {s.probability, 1}, 0, 1);
-          },
-          [](const AffineStep& s) {
-            for (const Range& range : {s.rotation_degrees, s.shift_x, s.shift_y, s.shear_degrees}) {
-              check_range("affine", range, -kAny, kAny);
-            }
-            check_range("affine: zoom", s.zoom_x, 1e-3f, 1e3f);
-            check_range("affine: zoom", s.zoom_y, 1e-3f, 1e3f);
-          },
-          [](const BrightnessStep& s) { check_range("brightness", s.delta, -kAny, kAny); },
-          [](const ContrastStep& s) { check_range("contrast", s.factor, -kAny, kAny); },
-          [](const SaturationStep& s) { check_range("saturation", s.factor, 0, kAny); },
-          [](const HueStep& s) { check_range("hue", s.delta, -1, 1); },
-          [](const GrayscaleStep& s) {
-            if (s.channels != 1 && s.channels != 3) {
-              throw Error(fmt::format("grayscale: {} channels; 1 or 3", s.channels));
-            }
-          },
-          [](const ConvertStep& s) {
-            if (is_pixel_type(s.dtype)) return;
-            throw Error(fmt::format("convert: {} is no type for pixels", name_of(s.dtype)),
-                        "uint8, uint16 or float32");
-          },
-          [](const NormalizeStep& s) {
-            for (float d : s.deviation) {
-              if (!(d > 0)) throw Error("normalize: a deviation must be above 0");
-            }
-          },
-          [](const StandardizeStep&) {},
-          [](const LayoutStep&) {},
-      },
-      step);
 }
 
 // dtype and size as far as they are known without an image; 0 and nullopt where not.

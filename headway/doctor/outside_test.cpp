@@ -70,6 +70,45 @@ TEST(OutsideRules, ALoaderWithoutWorkersIsNamedWithTheUsersLine) {
   EXPECT_EQ(findings[0].where, "train.py:5   im = Image.open(p).resize(s)");
 }
 
+// A pool of two whose parent waits for its results.
+Trace waiting_pool(std::vector<SeenFrame> first, std::vector<SeenFrame> second) {
+  Trace trace = watched({});
+  Outside& seen = trace.outside;
+  seen.framework = "";
+  seen.progress = {};
+  seen.cores = 0;
+  seen.main_still_s = seen.quiet_s = 12;
+  seen.processes[0].cores = 0;
+  seen.processes[0].state = "S";
+  seen.processes[0].stack = {library("threading.py", "Event.wait"),
+                             library("multiprocessing/pool.py", "ApplyResult.get"),
+                             users(21, "main", "done = pool.map(features, pages)")};
+  for (auto* stack : {&first, &second}) {
+    SeenProcess worker{.pid = 2, .role = "worker", .name = "python", .state = "S"};
+    worker.stack = std::move(*stack);
+    seen.processes.push_back(worker);
+  }
+  return trace;
+}
+const std::vector<SeenFrame> kNoTask = {library("multiprocessing/queues.py", "SimpleQueue.get"),
+                                        library("multiprocessing/pool.py", "worker"),
+                                        users(21, "main", "done = pool.map(features, pages)")};
+const std::vector<SeenFrame> kATask = {users(9, "features", "time.sleep(100)"),
+                                       library("multiprocessing/pool.py", "mapstar"),
+                                       library("multiprocessing/pool.py", "worker")};
+
+TEST(OutsideRules, APoolThatWaitsWhileAllItsWorkersDoHasLostATask) {
+  const auto findings = diagnose(waiting_pool(kNoTask, kNoTask));
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, "worker-died");
+  EXPECT_EQ(findings[0].where, "train.py:21   done = pool.map(features, pages)");
+}
+
+TEST(OutsideRules, APoolWithATaskUnderWayHasNot) {
+  for (const Finding& f : diagnose(waiting_pool(kNoTask, kATask)))
+    EXPECT_NE(f.cause, "worker-died");
+}
+
 TEST(OutsideRules, ALittleLoadingIsHealthy) {
   const Trace trace = watched({loading_inline(30), training(330)});
   EXPECT_EQ(first_cause(trace), "none");

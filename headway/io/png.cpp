@@ -13,20 +13,16 @@
 #include <string>
 #include <utility>
 
+#include "headway/io/png_converter.h"
+#include "headway/io/png_format.h"
 #include "headway/io/unfilter.h"
 
 namespace headway {
 namespace {
 
-constexpr uint8_t kSignature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 constexpr int64_t kMaxInflation = 1032;  // deflate's best case, bytes out per byte in
 constexpr int kMaxSide = 1 << 24;
 constexpr size_t kSlack = kUnfilterSlack;
-
-constexpr uint32_t tag(const char (&name)[5]) {
-  return uint32_t(uint8_t(name[0])) << 24 | uint32_t(uint8_t(name[1])) << 16 |
-         uint32_t(uint8_t(name[2])) << 8 | uint8_t(name[3]);
-}
 
 uint32_t big_endian(const uint8_t* p) {
   return uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | p[3];
@@ -63,15 +59,6 @@ class Scratch {
   uint8_t* data_ = nullptr;
   size_t capacity_ = 0;
 };
-
-int samples_of(PngColor color) {
-  switch (color) {
-    case PngColor::kRGB: return 3;
-    case PngColor::kGrayAlpha: return 2;
-    case PngColor::kRGBA: return 4;
-    default: return 1;
-  }
-}
 
 bool depth_allowed(PngColor color, int depth) {
   switch (color) {
@@ -199,7 +186,7 @@ void PngDecoder::Impl::read_transparency(std::span<const uint8_t> data) {
 }
 
 void PngDecoder::Impl::read_chunks() {
-  size_t at = sizeof(kSignature);
+  size_t at = sizeof(kPngSignature);
   bool ended = false, data_over = false;
   while (!ended) {
     if (bytes.size() - at < 12) {
@@ -221,7 +208,7 @@ void PngDecoder::Impl::read_chunks() {
         fail(at, fmt::format("damaged PNG: wrong CRC of chunk {}", name_of_tag(type)));
       }
     }
-    if ((type == tag("IHDR")) != (at == sizeof(kSignature))) {
+    if ((type == tag("IHDR")) != (at == sizeof(kPngSignature))) {
       fail(at, fmt::format("PNG chunk {} where IHDR should be or was", name_of_tag(type)));
     }
     if (type == tag("IDAT")) {
@@ -334,101 +321,6 @@ const uint8_t* PngDecoder::Impl::native_rows(const uint8_t* from, int64_t& strid
   return out;
 }
 
-// ---- conversion ----
-
-namespace {
-
-// A pixel at the file's depth (8 or 16 bits per sample once unpacked).
-struct Pixel {
-  std::array<uint16_t, 3> color;
-  uint16_t alpha;
-};
-
-// libpng's weights for gray, in 1/32768.
-constexpr uint32_t kRed = 9797, kGreen = 19234, kBlue = 3737;
-
-// Rows in the file's format to rows as asked for.
-class Converter {
- public:
-  Converter(const PngHeader& header, const std::array<std::array<uint8_t, 4>, 256>& palette,
-            const std::array<uint16_t, 3>& clear_color, int channels)
-      : header_(header),
-        palette_(palette),
-        clear_color_(clear_color),
-        channels_(channels),
-        wide_(header.bit_depth == 16),
-        color_source_(header.color != PngColor::kGray && header.color != PngColor::kGrayAlpha) {}
-
-  template <typename T>
-  void row(const uint8_t* from, T* to) const {
-    for (int x = 0; x < header_.width; ++x) {
-      const Pixel pixel = unpack(from, x);
-      if (channels_ < 3) {
-        *to++ = store<T>(color_source_ ? gray_of(pixel) : pixel.color[0]);
-      } else {
-        for (uint16_t value : pixel.color) *to++ = store<T>(value);
-      }
-      if (channels_ % 2 == 0) *to++ = store<T>(pixel.alpha);
-    }
-  }
-
- private:
-  uint16_t sample(const uint8_t* row, int64_t i) const {
-    if (wide_) return uint16_t(row[2 * i] << 8 | row[2 * i + 1]);
-    if (header_.bit_depth == 8) return row[i];
-    const int bits = header_.bit_depth, per_byte = 8 / bits;
-    return uint16_t(row[i / per_byte] >> (8 - bits * (int(i % per_byte) + 1)) & ((1 << bits) - 1));
-  }
-
-  Pixel unpack(const uint8_t* row, int x) const {
-    const uint16_t opaque = wide_ ? 65535 : 255;
-    switch (header_.color) {
-      case PngColor::kPalette: {
-        const auto& entry = palette_[sample(row, x)];
-        return {{entry[0], entry[1], entry[2]}, entry[3]};
-      }
-      case PngColor::kGray: {
-        const uint16_t raw = sample(row, x);
-        const bool clear = header_.transparency && raw == clear_color_[0];
-        const auto gray =
-            uint16_t(header_.bit_depth < 8 ? raw * (255 / ((1 << header_.bit_depth) - 1)) : raw);
-        return {{gray, gray, gray}, clear ? uint16_t{0} : opaque};
-      }
-      case PngColor::kGrayAlpha: {
-        const uint16_t gray = sample(row, 2 * int64_t{x});
-        return {{gray, gray, gray}, sample(row, 2 * int64_t{x} + 1)};
-      }
-      default: break;
-    }
-    const int samples = samples_of(header_.color);
-    const int64_t i = int64_t{x} * samples;
-    const std::array<uint16_t, 3> color{sample(row, i), sample(row, i + 1), sample(row, i + 2)};
-    if (samples == 4) return {color, sample(row, i + 3)};
-    return {color, header_.transparency && color == clear_color_ ? uint16_t{0} : opaque};
-  }
-
-  uint16_t gray_of(const Pixel& p) const {
-    const uint32_t sum = kRed * p.color[0] + kGreen * p.color[1] + kBlue * p.color[2];
-    if (p.color[0] == p.color[1] && p.color[0] == p.color[2]) return p.color[0];
-    return uint16_t((sum + (wide_ ? 16384 : 0)) >> 15);
-  }
-
-  template <typename T>
-  T store(uint16_t value) const {
-    if constexpr (sizeof(T) == 1) return T(wide_ ? value >> 8 : value);
-    else return wide_ ? value : T(value * 257);
-  }
-
-  const PngHeader& header_;
-  const std::array<std::array<uint8_t, 4>, 256>& palette_;
-  const std::array<uint16_t, 3>& clear_color_;
-  const int channels_;
-  const bool wide_;
-  const bool color_source_;
-};
-
-}  // namespace
-
 PngDecoder::PngDecoder() : impl_(std::make_unique<Impl>()) {}
 PngDecoder::~PngDecoder() = default;
 PngDecoder::PngDecoder(PngDecoder&&) noexcept = default;
@@ -471,7 +363,7 @@ PngPixels PngDecoder::decode(const PngOptions& options) {
   pixels.row_stride_bytes = int64_t{header.width} * channels * size_of(options.dtype);
   uint8_t* out = me.converted.reserve(size_t(pixels.row_stride_bytes) * header.height);
   pixels.data = out;
-  const Converter converter(header, me.palette, me.clear_color, channels);
+  const PngConverter converter(header, me.palette, me.clear_color, channels);
   for (int y = 0; y < header.height; ++y) {
     uint8_t* to = out + y * pixels.row_stride_bytes;
     const uint8_t* from = native + y * stride;
@@ -482,101 +374,8 @@ PngPixels PngDecoder::decode(const PngOptions& options) {
 }
 
 bool is_png(std::span<const uint8_t> bytes) {
-  return bytes.size() >= sizeof(kSignature) &&
-         std::memcmp(bytes.data(), kSignature, sizeof(kSignature)) == 0;
-}
-
-// ---- writing ----
-
-namespace {
-
-void append_word(std::vector<uint8_t>& out, uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(uint8_t(value >> shift));
-}
-
-void append_chunk(std::vector<uint8_t>& out, uint32_t type, std::span<const uint8_t> data) {
-  append_word(out, uint32_t(data.size()));
-  const size_t start = out.size();
-  append_word(out, type);
-  out.insert(out.end(), data.begin(), data.end());
-  append_word(out, libdeflate_crc32(0, &out[start], out.size() - start));
-}
-
-int paeth(int left, int up, int corner) {
-  const int from_left = std::abs(up - corner), from_up = std::abs(left - corner);
-  const int from_corner = std::abs(left + up - 2 * corner);
-  if (from_left <= from_up && from_left <= from_corner) return left;
-  return from_up <= from_corner ? up : corner;
-}
-
-void apply_filter(int filter, const uint8_t* row, const uint8_t* above, int64_t row_bytes,
-                  int pixel_bytes, uint8_t* out) {
-  for (int64_t i = 0; i < row_bytes; ++i) {
-    const int left = i >= pixel_bytes ? row[i - pixel_bytes] : 0, up = above[i];
-    const int corner = i >= pixel_bytes ? above[i - pixel_bytes] : 0;
-    const int predictions[] = {0, left, up, (left + up) / 2, paeth(left, up, corner)};
-    out[i] = uint8_t(row[i] - predictions[filter]);
-  }
-}
-
-// Of the five filters the one with the smallest residues, the usual guess at what packs best.
-void filter_row(const uint8_t* row, const uint8_t* above, int64_t row_bytes, int pixel_bytes,
-                std::vector<uint8_t>& trial, uint8_t* out) {
-  int64_t best = INT64_MAX;
-  for (int filter = 0; filter < 5; ++filter) {
-    apply_filter(filter, row, above, row_bytes, pixel_bytes, trial.data());
-    int64_t cost = 0;
-    for (int64_t i = 0; i < row_bytes; ++i) cost += std::abs(int8_t(trial[i]));
-    if (cost >= best) continue;
-    best = cost;
-    out[0] = uint8_t(filter);
-    std::memcpy(out + 1, trial.data(), size_t(row_bytes));
-  }
-}
-
-std::vector<uint8_t> compress(std::span<const uint8_t> raw, int level) {
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(level), libdeflate_free_compressor);
-  if (!compressor) throw Error(fmt::format("encode_png: no compression level {}", level));
-  std::vector<uint8_t> packed(libdeflate_zlib_compress_bound(compressor.get(), raw.size()));
-  packed.resize(libdeflate_zlib_compress(compressor.get(), raw.data(), raw.size(), packed.data(),
-                                         packed.size()));
-  return packed;
-}
-
-}  // namespace
-
-std::vector<uint8_t> encode_png(const void* pixels, DType dtype, int height, int width,
-                                int channels, int64_t row_stride_bytes, int level) {
-  if (channels < 1 || channels > 4 || (dtype != DType::kUInt8 && dtype != DType::kUInt16)) {
-    throw Error(fmt::format("encode_png: {} channels of {}", channels, name_of(dtype)),
-                "PNG holds 1 to 4 channels of uint8 or uint16");
-  }
-  constexpr PngColor kColors[] = {PngColor::kGray, PngColor::kGrayAlpha, PngColor::kRGB,
-                                  PngColor::kRGBA};
-  const int depth = dtype == DType::kUInt8 ? 8 : 16, pixel_bytes = channels * depth / 8;
-  const int64_t row_bytes = int64_t{width} * pixel_bytes;
-  std::vector<uint8_t> filtered(size_t(row_bytes + 1) * height);
-  std::vector<uint8_t> row(row_bytes), above(row_bytes), trial(row_bytes);
-  for (int y = 0; y < height; ++y) {
-    const uint8_t* from = static_cast<const uint8_t*>(pixels) + y * row_stride_bytes;
-    std::memcpy(row.data(), from, size_t(row_bytes));
-    if (depth == 16) {
-      for (int64_t i = 0; i < row_bytes; i += 2) std::swap(row[i], row[i + 1]);
-    }
-    filter_row(row.data(), above.data(), row_bytes, pixel_bytes, trial,
-               &filtered[size_t(row_bytes + 1) * y]);
-    std::swap(row, above);
-  }
-  std::vector<uint8_t> out(std::begin(kSignature), std::end(kSignature));
-  std::vector<uint8_t> head;
-  append_word(head, uint32_t(width));
-  append_word(head, uint32_t(height));
-  head.insert(head.end(), {uint8_t(depth), uint8_t(kColors[channels - 1]), 0, 0, 0});
-  append_chunk(out, tag("IHDR"), head);
-  append_chunk(out, tag("IDAT"), compress(filtered, level));
-  append_chunk(out, tag("IEND"), {});
-  return out;
+  return bytes.size() >= sizeof(kPngSignature) &&
+         std::memcmp(bytes.data(), kPngSignature, sizeof(kPngSignature)) == 0;
 }
 
 }  // namespace headway

@@ -50,6 +50,19 @@ std::string SourceLines::text(const std::string& file, int64_t line) {
   return redact(whole.substr(begin, whole.find_last_not_of(" \t\r") - begin + 1));
 }
 
+int64_t SourceLines::decoding_line(const std::string& file) {
+  const std::vector<std::string>& lines = lines_of(file);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const size_t begin = lines[i].find_first_not_of(" \t\r");
+    if (begin == std::string::npos || lines[i][begin] == '#') continue;
+    for (const char* word : {"decode_jpeg(", "decode_image(", "decode_png(",
+                             "decode_and_crop_jpeg(", "image_dataset_from_directory("}) {
+      if (lines[i].find(word) != std::string::npos) return static_cast<int64_t>(i) + 1;
+    }
+  }
+  return 0;
+}
+
 const std::vector<std::string>& SourceLines::endless_generators(const std::string& file) {
   if (endless_.size() >= kMostFiles) endless_.clear();
   const auto [known, fresh] = endless_.try_emplace(file);

@@ -23,6 +23,8 @@ class SourceLines {
   // The functions of this file that yield inside a `while True`. None when the file also says where
   // to stop, by take() or islice().
   const std::vector<std::string>& endless_generators(const std::string& file);
+  // The first line of this file that decodes images in TensorFlow's own threads; 0: none does.
+  int64_t decoding_line(const std::string& file);
 
  private:
   const std::vector<std::string>& lines_of(const std::string& file);

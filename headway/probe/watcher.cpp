@@ -235,7 +235,7 @@ void Watcher::read_variables() {
   for (auto& [pid, target] : targets_) {
     if (!target->has_python()) continue;
     for (const PythonThread& thread : target->read_stacks(now_s())) {
-      note_endless_loops(*target, thread);
+      note_source(*target, thread);
       if (thread.torn || (pid == main_ && main->is_main_thread(thread.tid))) continue;
       for (SeenValue& value : target->read_values(thread)) seen_.values.push_back(std::move(value));
     }
@@ -253,8 +253,15 @@ void Watcher::read_variables() {
   }
 }
 
-void Watcher::note_endless_loops(Target& target, const PythonThread& thread) {
+void Watcher::note_decoding(Target& target, const PythonFrame& frame) {
+  const std::string& file = frame.code->file;
+  const int64_t line = target.sources.decoding_line(file);
+  if (line > 0) seen_.decodes_at = {file, "", line, true, target.sources.text(file, line)};
+}
+
+void Watcher::note_source(Target& target, const PythonThread& thread) {
   for (const PythonFrame& frame : thread.frames) {
+    if (frame.code->users && seen_.decodes_at.line == 0) note_decoding(target, frame);
     if (!frame.code->users || seen_.endless.size() > 20) continue;
     for (const std::string& name : target.sources.endless_generators(frame.code->file)) {
       auto& all = seen_.endless_generators;

@@ -48,7 +48,8 @@ class Watcher {
   void count_stacks(Target& target, const char* role);
   void read_counters();
   void read_variables();
-  void note_endless_loops(Target& target, const PythonThread& thread);
+  void note_source(Target& target, const PythonThread& thread);
+  void note_decoding(Target& target, const PythonFrame& frame);
   void follow_counter(const std::vector<SeenValue>& values);
   void look_around_all();
   Target* main_target() const;

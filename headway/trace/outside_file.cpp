@@ -30,8 +30,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     Outside, seen, at_s, pid, command, framework, launched, since_start_s, training_since_s,
     samples, torn, processes, stacks, threads, values, gpus, progress, output, main_still_s,
     quiet_s, cores, wanted_cores, read_rate, ready_share, endless_generators, cpus_allowed, endless,
-    missing_files, network_files, shm_free_bytes, shm_bytes, cuda_libraries, cuda_problem, exit,
-    exit_status, blind)
+    decodes_at, missing_files, network_files, shm_free_bytes, shm_bytes, cuda_libraries,
+    cuda_problem, exit, exit_status, blind)
 
 std::string outside_line(const Outside& outside) {
   nlohmann::json line = outside;

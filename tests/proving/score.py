@@ -30,7 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 GRAVE = {"warning", "high", "critical"}
 LIVE_S = 40          # a case that has not ended by then is stopped and judged
 SLOW_S = 15          # a verdict that took longer is shown with what was said before
-SETTLED_S = 3        # a verdict that has stood for so long, on a run that stands still, will do
+SETTLED_S = 3        # a verdict that has stood for so long, on a run that stands still, will do ...
+STEADY_S = 10        # ... or for so long on one that goes on; sound runs are watched to the end
 SLOW_DISK = {"small-files": (4000, 0), "slow-records": (0, 12000)}  # us per open, per read
 
 
@@ -144,8 +145,8 @@ def judge(build, trace):
     return said["verdict"], grave, said["findings"]
 
 
-def run_live(case, build, keep, level=1.0, seed=0, cured=False, probe=False):
-    """Runs one case and judges it while it runs."""
+def run_live(case, build, keep, level=1.0, seed=0, cured=False, probe=False, whole=False):
+    """Runs one case and judges it while it runs; `whole`: to its end, whatever is said."""
     folder = Path(tempfile.mkdtemp(prefix="headway-score-"))
     trace = folder / "run.trace"
     trouble = None
@@ -172,6 +173,8 @@ def run_live(case, build, keep, level=1.0, seed=0, cured=False, probe=False):
             if ended or time.monotonic() - (first or began) > LIVE_S:
                 break
             if judged and judged[0] == "stuck" and stands > SETTLED_S:
+                break
+            if judged and judged[1] and stands > STEADY_S and not whole:
                 break
             time.sleep(0.5)
         process.kill()
@@ -305,7 +308,9 @@ def main():
             keep = kept / "run.trace" if kept else None
             try:
                 judged, seconds, rate, course, log = run_live(
-                    variant, build, keep, level, args.seed, probe=args.gain and case["cure"] and level == 1.0)
+                    variant, build, keep, level, args.seed,
+                    probe=args.gain and case["cure"] and level == 1.0,
+                    whole=bool(args.record) or variant["expected"] == "healthy")
             except Refused as reason:
                 skipped.append(name)
                 print(f"SKIPPED {name}: {reason}", flush=True)

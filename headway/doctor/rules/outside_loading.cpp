@@ -128,9 +128,39 @@ std::optional<Finding> storage(const OutsideEvidence& e) {
   return f;
 }
 
+// TensorFlow decodes in threads of its own, which have no Python stacks and no names. What they
+// read tells how much they decode.
+std::optional<Finding> decode_in_tensorflow(const OutsideEvidence& e) {
+  constexpr double kDecodedPerCoreS = 50e6;  // bytes of JPEG that the fastest decoders manage
+  constexpr double kAtLeast = 0.5;           // of the cores in use, by that reckoning
+  const double waiting = e.training_share([](const SeenStack& s) {
+    return on_main(s) && s.wait == "lock" && (s.activity == "step" || s.activity == "fetch");
+  });
+  const double decoders = e.seen.read_rate / kDecodedPerCoreS;
+  if (e.seen.decodes_at.line == 0 || waiting < kMuch || !e.stepped() ||
+      e.seen.wanted_cores < kMostCores * e.cpus() || decoders < kAtLeast * e.seen.cores)
+    return std::nullopt;
+  Finding f{
+      .cause = "decode-saturated",
+      .severity = Severity::kWarning,
+      .confidence = 0.65,
+      .summary = "most of the cores' time goes to decoding images, and the training waits",
+      .evidence = {fmt::format("{} per second are read and decoded; {:.2f} of {:.3g} cores "
+                               "are busy",
+                               size_text(e.seen.read_rate), e.seen.cores, e.cpus()),
+                   fmt::format("the training thread waits {:.0f}% of the time", 100 * waiting)},
+      .where = place_text(e.seen.decodes_at),
+      .fix =
+          "make a sample cheaper: store images at the size needed, decode_jpeg(ratio=...) "
+          "or decode_and_crop_jpeg, cache() behind it"};
+  add_pace(f, e);
+  return f;
+}
+
 // Worker processes do all they can, and it is not enough.
 std::optional<Finding> decode_saturated(const OutsideEvidence& e) {
-  if (e.training_samples() < kEnough || e.workers() == 0) return std::nullopt;
+  if (e.training_samples() < kEnough) return std::nullopt;
+  if (e.workers() == 0) return decode_in_tensorflow(e);
   const double waiting = e.training_share(fetching);
   if (waiting < kMuch || e.seen.wanted_cores < kMostCores * e.cpus()) return std::nullopt;
   const auto by_workers = [](const SeenStack& s) { return made(s) && s.process == "worker"; };

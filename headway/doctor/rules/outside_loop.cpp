@@ -13,6 +13,7 @@ constexpr int64_t kEnough = 60;
 constexpr double kMuch = 0.3, kMost = 0.5;
 constexpr double kAllTheTime = 0.8;
 constexpr double kLongS = 9;
+constexpr double kWorks = 0.3;  // cores
 constexpr double kLateReachesS = 17;
 constexpr double kTracing = 0.15;  // of the training thread's time, once steps are being made
 constexpr int64_t kWarmUpSteps = 10;
@@ -63,21 +64,28 @@ std::optional<Finding> retracing(const E& e) {
   return f;
 }
 
+// A graph is built in Python, then compiled inside the first step.
 std::optional<Finding> first_step_compiling(const E& e) {
-  const double late = e.late_share([](const SeenStack& s) { return does(s, "trace"); });
-  if (!e.running() || e.seen.progress.steps >= kWarmUpSteps || late < kAllTheTime)
+  const auto traces = [](const SeenStack& s) { return does(s, "trace"); };
+  const auto traces_or_steps = [&](const SeenStack& s) { return traces(s) || does(s, "step"); };
+  const double on_graph = double(e.count(traces)) / double(std::max<int64_t>(1, e.count(on_main)));
+  const double seconds = std::max(e.training_s(), 0.0) + on_graph * e.seen.at_s;
+  const bool tracing = e.late_share(traces) >= kAllTheTime;
+  const bool compiling = e.seen.launched && !e.stepped() && e.count(traces) >= kEnough &&
+                         e.late_share(traces_or_steps) >= kAllTheTime && e.seen.cores >= kWorks;
+  if (!e.running() || e.seen.progress.steps >= kWarmUpSteps || !(tracing || compiling))
     return std::nullopt;
-  if (e.training_s() < kLongS) return std::nullopt;
+  if (seconds < kLongS) return std::nullopt;
   Finding f{.cause = "first-step-compiling",
             .severity = Severity::kInfo,
             .confidence = 0.85,
-            .summary = fmt::format("not stuck: the model is being traced and compiled, since {}",
-                                   duration_text(e.training_s())),
+            .summary = fmt::format("not stuck: the model is being traced and compiled, for {}",
+                                   duration_text(seconds)),
             .evidence = {fmt::format("{:.2f} cores work", e.seen.cores)},
             .fix =
                 "nothing to repair; shorter graphs (no Python loops over layers or steps) compile "
                 "faster"};
-  const HotLine hot = e.hottest([](const SeenStack& s) { return does(s, "trace"); }, true);
+  const HotLine hot = e.hottest(traces_or_steps, true);
   if (hot.frame) f.where = place_text(*hot.frame);
   return f;
 }

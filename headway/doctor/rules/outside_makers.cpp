@@ -12,6 +12,7 @@ constexpr int64_t kEnough = 60;  // samples: three seconds
 // and on a crowded machine that takes its time.
 constexpr double kAlwaysBusy = 0.6;
 constexpr double kMainWaits = 0.3;  // of the training thread's time, in getting a batch
+constexpr double kTurns = 0.2;      // of it, in a loop of one's own
 constexpr double kMuch = 0.5;
 constexpr double kInterpreted = 0.5;  // of a producer's time, in Python's own loop
 constexpr double kLongBeforeS = 8;    // of preparation
@@ -148,7 +149,7 @@ std::optional<Finding> takes_turns(const OutsideEvidence& e) {
   const double steps =
       e.training_share([](const SeenStack& s) { return on_main(s) && s.activity == "step"; });
   const double share = e.training_share(prepares), waits = e.training_share(blocked);
-  if (share < kMainWaits || steps < 0.02) return std::nullopt;
+  if (share < kTurns || steps <= 0) return std::nullopt;
   const HotLine hot = e.hottest(prepares);
   if (!hot.frame) return std::nullopt;
   const bool storage = waits >= share / 2;

@@ -52,6 +52,35 @@ std::optional<Finding> shared_memory(const E& e) {
           "docker run --shm-size=8g (or --ipc=host); fewer workers or a smaller prefetch_factor"};
 }
 
+bool in_pool(const SeenFrame& f, std::initializer_list<std::string_view> functions) {
+  if (!text_has(f.file, {"multiprocessing/pool.py"})) return false;
+  const std::string name = f.function.substr(f.function.rfind('.') + 1);  // 3.11 names the class
+  return std::find(functions.begin(), functions.end(), name) != functions.end();
+}
+
+bool waits_for_a_task(const SeenProcess& worker) {
+  for (const SeenFrame& f : worker.stack) {
+    if (in_pool(f, {"worker"})) return worker.cores < 0.05;
+    if (!text_has(f.file, {"multiprocessing/"}) || in_pool(f, {"mapstar", "starmapstar"})) break;
+  }
+  return false;
+}
+
+// A pool's parent waits for an answer and all its workers wait for a task: the task went with
+// a worker that is no more, whether its death was seen or not.
+bool task_is_lost(const E& e) {
+  const SeenProcess* main = e.main();
+  const auto for_answer = [](const SeenFrame& f) { return in_pool(f, {"get", "next"}); };
+  if (!main || std::none_of(main->stack.begin(), main->stack.end(), for_answer)) return false;
+  int64_t idle = 0;
+  for (const SeenProcess& p : e.seen.processes) {
+    if (p.role != "worker" || p.state.empty() || p.state == "Z") continue;
+    if (!waits_for_a_task(p)) return false;
+    ++idle;
+  }
+  return idle > 0;
+}
+
 // A worker is gone that should not be, and somebody may be waiting for it.
 std::optional<Finding> worker_died(const E& e) {
   const std::string* said = remark(e, {"is killed by signal", "exited unexpectedly"});
@@ -65,14 +94,15 @@ std::optional<Finding> worker_died(const E& e) {
   const SeenProcess* main = e.main();
   const bool waits = main && e.running() && e.seen.main_still_s >= kStillS && main->cores < 0.05 &&
                      e.seen.cores < 0.1;
-  const bool in_pool =
+  const bool shares_work =
       main && std::any_of(main->stack.begin(), main->stack.end(), [](const SeenFrame& f) {
         return text_has(f.file,
                         {"multiprocessing/pool.py", "multiprocessing/queues.py", "dataloader.py",
                          "multiprocessing/connection.py", "concurrent/futures", "popen_fork.py"});
       });
+  const bool lost = waits && task_is_lost(e);
   if (!said && !raised(e, {"BrokenProcessPool"}) && !(dead && waits) &&
-      !(silent > 0 && waits && in_pool))
+      !(silent > 0 && waits && shares_work) && !lost)
     return std::nullopt;
   Finding f{.cause = "worker-died",
             .severity = Severity::kCritical,
@@ -86,6 +116,8 @@ std::optional<Finding> worker_died(const E& e) {
     f.evidence.push_back(fmt::format("worker {}: {}, it held {}", dead->pid, dead->ending,
                                      size_text(double(dead->rss_bytes))));
   if (!dead && silent > 0) f.evidence.push_back(fmt::format("{} workers are gone", silent));
+  if (lost)
+    f.evidence.push_back("the pool waits for a result while all its workers wait for a task");
   if (waits)
     f.evidence.push_back(
         fmt::format("nothing has moved for {}", duration_text(e.seen.main_still_s)));
