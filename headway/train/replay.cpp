@@ -2,6 +2,9 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <chrono>
+#include <thread>
+
 #include "headway/core/clock.h"
 #include "headway/train/tensor_bridge.h"
 #include "headway/train/training_loop.h"
@@ -9,8 +12,9 @@
 namespace headway {
 namespace {
 
-constexpr int kWarmUp = 3, kLeastSteps = 5, kMostSteps = 50;
+constexpr int kWarmUp = 3, kLeastSteps = 5, kMostSteps = 1000;
 constexpr double kSeconds = 1.5;  // for each of the two
+constexpr double kLongestWaitS = 3;
 
 // The same samples twice over; names of files are left out.
 Batch doubled(const Batch& batch) {
@@ -72,9 +76,25 @@ double TrainingLoop::replayed_step_s(Batch batch) {
   return 1e-9 * double(now_ns() - begun) / step;
 }
 
+// A feed that fills its queues would take cores away from what is measured.
+void TrainingLoop::await_quiet_feed() const {
+  constexpr auto kPause = std::chrono::milliseconds(100);
+  int64_t before = -1, unchanged = 0;
+  for (double waited = 0; waited < kLongestWaitS && unchanged < 2; waited += 0.1) {
+    int64_t done = 0;
+    for (const StageStats& stage : pipeline_->stats().stages) {
+      done += stage.elements_in + stage.elements_out;
+    }
+    unchanged = done == before ? unchanged + 1 : 0;
+    before = done;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
 void TrainingLoop::replay_first_batch() {
   view_.phase("probing");
   recorder_->enter("probing");
+  await_quiet_feed();
   const Untouched untouched(weights_, *optimizer_, spec_.device);
   ReplaySample replay{.batch_size = samples_in(*first_batch_)};
   replay.step_s = replayed_step_s(*first_batch_);

@@ -90,6 +90,7 @@ class TrainingLoop : public Training {
   void explain_bad_loss(const Batch& batch);
   void warn_of_left_out();
   void replay_first_batch();
+  void await_quiet_feed() const;
   double replayed_step_s(Batch batch);
   void sound_alarm(const Trace& trace, const std::string& waits);
   template <typename F>

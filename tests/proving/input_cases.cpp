@@ -65,7 +65,8 @@ void locked_function(Setup& s) {
     sleep_for(cost);
     return e;
   };
-  dense_model(64).fit(rows(s, 256, 64).map(work, {.name = "lookup"}).batch(16), for_a_while(s));
+  dense_model(1024, 3).fit(rows(s, 256, 64).map(work, {.name = "lookup"}).batch(16),
+                           for_a_while(s));
 }
 
 // Work in two operators that fill every core.
@@ -78,25 +79,25 @@ void saturated_map(Setup& s) {
   dense_model(32).fit(rows(s, 256, 64).map(work, {.name = "tokenize"}).batch(16), for_a_while(s));
 }
 
-Model image_model(int64_t side) {
+Model image_model(int64_t side, int64_t filters = 4) {
   Model model({Input({side, side, 3}), Rescaling(1.0 / 255),
-               Conv2D(4, 3, {.strides = 4, .activation = "relu"}), GlobalAveragePooling2D(),
-               Dense(10, {.activation = "softmax"})},
+               Conv2D(filters, 3, {.strides = filters > 4 ? 1 : 4, .activation = "relu"}),
+               GlobalAveragePooling2D(), Dense(10, {.activation = "softmax"})},
               {.device = "cpu"});
   model.compile({.optimizer = Adam(1e-3), .loss = SparseCategoricalCrossentropy()});
   return model;
 }
 
 void saturated_decode(Setup& s) {
-  const int64_t side = static_cast<int64_t>(500 * s.level);
-  const std::string folder = drawn_images(s, 200, s.cured ? 32 : side, "jpeg");
-  image_model(32).fit(image_folder(folder)
-                          .shuffle()
-                          .decode_image()
-                          .resize({.height = 32, .width = 32})
-                          .repeat()
-                          .batch(16),
-                      for_a_while(s));
+  const int64_t side = static_cast<int64_t>(800 * s.level);
+  const std::string folder = drawn_images(s, 200, s.cured ? 64 : side, "jpeg");
+  image_model(64, 32).fit(image_folder(folder)
+                              .shuffle()
+                              .decode_image()
+                              .resize({.height = 64, .width = 64})
+                              .repeat()
+                              .batch(16),
+                          for_a_while(s));
 }
 
 // Thousands of files of a few bytes; the disk answers each open late.
@@ -163,7 +164,8 @@ void deadlock(Setup& s) {
     if (++*count > 2000) held.lock();
     return e;
   };
-  dense_model(64).fit(rows(s, 256, 64).map(work, {.name = "lookup"}).batch(16), for_a_while(s));
+  dense_model(1024, 3).fit(rows(s, 256, 64).map(work, {.name = "lookup"}).batch(16),
+                           for_a_while(s));
 }
 
 }  // namespace
