@@ -147,7 +147,8 @@ bool OutputReader::tqdm_line(const std::string& line, double now_s) {
   return true;
 }
 
-// "epoch 3 step 120 loss 0.53", "Train Epoch: 1 [640/60000 (1%)] Loss: 2.3", "[1, 2000] loss: 2.1"
+// "epoch 3 step 120 loss 0.53", "Train Epoch: 1 [640/60000 (1%)] Loss: 2.3", "[1, 2000] loss: 2.1",
+// "[0:012] loss=0.4", "it 000025 | loss 0.05"
 bool OutputReader::plain_line(const std::string& line, double now_s) {
   const std::string small = lower(line.substr(0, 300));
   size_t end = 0;
@@ -158,12 +159,18 @@ bool OutputReader::plain_line(const std::string& line, double now_s) {
     if (const int64_t of = of_how_many(small, end); of > 0) progress_.epochs = of;
   }
   bool found = false;
-  for (const char* word : {"step", "iter", "iteration", "batch"}) {
+  for (const char* word : {"step", "iter", "iteration", "batch", "it"}) {
     if (const auto step = number_after(small, word, &end)) {
       at_step(epoch, *step, of_how_many(small, end), now_s);
       found = true;
       break;
     }
+  }
+  int64_t first = 0, second = 0;
+  if (!found && !named && contains(small, "loss") &&
+      std::sscanf(small.c_str(), " [%ld%*1[,:/]%ld", &first, &second) == 2) {
+    at_step(first, second, -1, now_s);
+    found = true;
   }
   if (!found && named) {
     progress_.epoch = epoch;

@@ -44,6 +44,18 @@ TEST(OutputReader, ReadsPlainLinesAndCountsLossesThatAreNone) {
   EXPECT_EQ(reader.progress().bad_losses, 1);
 }
 
+TEST(OutputReader, ReadsStepsByOtherNames) {
+  OutputReader reader;
+  reader.take("15:37:35 | INFO | it 000000 | loss 0.0637 | ema 0.06\n", 1, true);
+  reader.take("15:37:36 | INFO | it 000025 | loss nan | ema nan\n", 2, true);
+  EXPECT_EQ(reader.progress().steps, 25);
+  EXPECT_EQ(reader.progress().bad_losses, 1);
+  OutputReader other;
+  other.take("[0:003] loss=0.512  1.2s\n[0:004] loss=0.498  1.5s\n", 1, false);
+  EXPECT_EQ(other.progress().step, 4);
+  EXPECT_DOUBLE_EQ(other.progress().loss, 0.498);
+}
+
 TEST(OutputReader, NotesTheShuffleBufferUntilItIsFull) {
   OutputReader reader;
   reader.take(

@@ -10,14 +10,21 @@
 namespace headway {
 namespace {
 
-std::vector<std::string> endless_in(const std::string& source) {
+// A file with this text, as long as it is looked at.
+template <typename Look>
+auto with_source(const std::string& source, Look look) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("headway_source_{}.py", getpid());
   std::ofstream(path) << source;
   SourceLines sources(getpid());
-  const std::vector<std::string> found = sources.endless_generators(path);
+  auto found = look(sources, path.string());
   std::filesystem::remove(path);
   return found;
+}
+
+std::vector<std::string> endless_in(const std::string& source) {
+  return with_source(
+      source, [](SourceLines& s, const std::string& file) { return s.endless_generators(file); });
 }
 
 TEST(SourceLines, AGeneratorThatYieldsForEverIsFoundByItsText) {
@@ -43,6 +50,34 @@ TEST(SourceLines, NorOneThatIsCutShort) {
                          "        yield 1\n"
                          "data = islice(batches(), 10)\n")
                   .empty());
+}
+
+TEST(SourceLines, LoopsAroundALineAreThoseOfItsOwnFunction) {
+  const char* source =
+      "for epoch in range(3):\n"
+      "    def mask(image):\n"
+      "        for y in range(h):\n"
+      "            # a remark\n"
+      "            for x in range(w):\n"
+      "                out[y, x] = image[y, x]\n"
+      "        return out\n";
+  const auto loops = [&](int64_t line) {
+    return with_source(source, [&](SourceLines& s, const std::string& file) {
+      return s.loops_around(file, line);
+    });
+  };
+  EXPECT_EQ(loops(6), 2);
+  EXPECT_EQ(loops(5), 1);
+  EXPECT_EQ(loops(7), 0);
+}
+
+TEST(SourceLines, TheLineThatDecodesIsFound) {
+  const auto line = [](const std::string& source) {
+    return with_source(
+        source, [](SourceLines& s, const std::string& file) { return s.decoding_line(file); });
+  };
+  EXPECT_EQ(line("import tensorflow as tf\n# decode_jpeg(x)\nx = tf.io.decode_jpeg(b)\n"), 3);
+  EXPECT_EQ(line("x = 1\n"), 0);
 }
 
 }  // namespace

@@ -25,7 +25,9 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     SeenFrame& seen = out.emplace_back();
     seen.file = frame.code->file, seen.function = frame.code->function, seen.line = frame.line;
     seen.users = frame.code->users;
-    if (seen.users) seen.text = sources.text(seen.file, seen.line);
+    if (!seen.users) continue;
+    seen.text = sources.text(seen.file, seen.line);
+    seen.loops = sources.loops_around(seen.file, seen.line);
   }
   return out;
 }

@@ -213,7 +213,7 @@ void Watcher::read_counters() {
     system_of_ = main_;
     next_system_s_ = now + kAroundEveryS;
   }
-  const SeenProgress& progress = output_.progress().steps > 0 ? output_.progress() : variables_;
+  const SeenProgress progress = this->progress();
   TraceSample sample;
   sample.at_s = now;
   sample.steps = progress.steps, sample.epoch = std::max<int64_t>(0, progress.epoch - 1);
@@ -345,6 +345,16 @@ void Watcher::ended(int wait_status) {
       WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+// By the output where it counts steps, else by variables; losses are known by the output alone.
+SeenProgress Watcher::progress() const {
+  const SeenProgress& said = output_.progress();
+  if (said.steps > 0) return said;
+  SeenProgress out = variables_;
+  out.loss = said.loss, out.first_loss = said.first_loss;
+  out.losses = said.losses, out.bad_losses = said.bad_losses;
+  return out;
+}
+
 Trace Watcher::trace() const {
   Trace out;
   out.run = run_;
@@ -353,7 +363,7 @@ Trace Watcher::trace() const {
   o.at_s = now_s();
   o.output = output_.output();
   o.output.watched = options_.launched;
-  o.progress = output_.progress().steps > 0 ? output_.progress() : variables_;
+  o.progress = progress();
   o.stacks = stacks_.most(kMostStacks);
   o.quiet_s = o.at_s - moved_s_;
   if (const Target* main = main_target()) {

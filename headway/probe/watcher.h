@@ -49,6 +49,7 @@ class Watcher {
   void read_counters();
   void read_variables();
   void note_source(Target& target, const PythonThread& thread);
+  SeenProgress progress() const;
   void note_decoding(Target& target, const PythonFrame& frame);
   void follow_counter(const std::vector<SeenValue>& values);
   void look_around_all();

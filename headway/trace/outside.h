@@ -15,6 +15,7 @@ struct SeenFrame {
   int64_t line = 0;
   bool users = false;  // the user's own code: in no library
   std::string text{};  // the source line, for the user's own
+  int64_t loops = 0;   // of its function, around that line
 
   bool operator==(const SeenFrame&) const = default;
 };

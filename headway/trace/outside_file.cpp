@@ -5,7 +5,7 @@
 namespace headway {
 
 // The library's own way to name the fields once for both directions.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenFrame, file, function, line, users, text)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenFrame, file, function, line, users, text, loops)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenStack, process, thread, activity, wait,
                                                 training, frames, samples, recent, with_gil, places,
                                                 top_place)

@@ -53,6 +53,9 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
     return on_main(s) && s.activity == "produce" && through(s, "torch/utils/data/dataloader.py");
   });
   const double waiting = e.training_share(fetching);
+  const bool ever_stepped = e.stepped() || e.count([](const SeenStack& s) {
+    return on_main(s) && s.activity == "step";
+  }) > 0;
   const auto makes = [](const SeenStack& s) {
     return s.training && s.activity == "produce" && through(s, "torch/utils/data/");
   };
@@ -68,7 +71,7 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
     f.fix = fmt::format("DataLoader(..., num_workers={:.0f}, persistent_workers=True)",
                         std::max(1.0, e.cpus()));
     f.predicted_gain = 1 / std::max(1 - inline_share, inline_share / std::max(1.0, e.cpus()));
-  } else if (e.workers() > 0 && waiting >= kMainWaits) {
+  } else if (e.workers() > 0 && waiting >= kMainWaits && ever_stepped) {
     const double asked = double(e.workers());
     const bool crowd = asked >= 2 * e.cpus() && e.seen.ready_share >= 0.3;
     const bool few = asked < e.cpus() && e.seen.wanted_cores < kMostCores * e.cpus();

@@ -39,6 +39,18 @@ bool prepares_between_steps(const OutsideEvidence& e, const SeenStack& s) {
 
 }  // namespace
 
+// "mask[0, y, x] = ..." or getpixel() inside a loop within a loop: one element at a time, though
+// what it calls for each may be a library.
+bool one_element(const HotLine& hot) {
+  if (!hot.frame->users || hot.frame->loops < 2 || hot.share < kMuch) return false;
+  const std::string& text = hot.frame->text;
+  if (text.find("pixel(") != std::string::npos || text.find("][") != std::string::npos) return true;
+  const size_t bracket = text.find('[');
+  const size_t comma = text.find(',', std::min(bracket, text.size()));
+  return comma < text.find(']', std::min(bracket, text.size())) &&
+         text.find(':', bracket) > text.find(']', bracket);
+}
+
 // One part of the training's time is spent making samples in the training thread itself.
 std::optional<Finding> per_pixel_python(const OutsideEvidence& e) {
   if (!e.training() || e.training_samples() < kEnough) return std::nullopt;
@@ -47,18 +59,19 @@ std::optional<Finding> per_pixel_python(const OutsideEvidence& e) {
   const double per_maker = e.workers() > 1 ? busy : std::min(1.0, busy);
   if (per_maker < kMainWaits || e.count(makes) < kEnough) return std::nullopt;
   const double interpreted = e.interpreted_share(makes);
-  if (interpreted < kInterpreted) return std::nullopt;
   const HotLine hot = e.hottest(makes);
-  if (!hot.frame) return std::nullopt;
+  if (!hot.frame || (interpreted < kInterpreted && !one_element(hot))) return std::nullopt;
   Finding f{
       .cause = "per-pixel-python",
       .severity = per_maker >= kMuch ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.85,
       .summary =
           fmt::format("samples are made by a loop in Python itself: {}", hot.frame->function),
-      .evidence = {fmt::format("{:.0f}% of the time spent making samples runs Python's own "
-                               "instructions, not a library",
-                               100 * interpreted),
+      .evidence = {interpreted >= kInterpreted
+                       ? fmt::format("{:.0f}% of the time spent making samples runs Python's own "
+                                     "instructions, not a library",
+                                     100 * interpreted)
+                       : "a loop within a loop that touches one element at a time",
                    hot_text(hot, "it")},
       .where = place_text(*hot.frame),
       .fix =

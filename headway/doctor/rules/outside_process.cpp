@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "headway/doctor/rules/outside.h"
+#include "headway/doctor/rules/outside_input.h"
 
 namespace headway {
 namespace {
 
 constexpr double kStillS = 7;
+constexpr double kBeforeS = 1;  // processes are counted twice a second
 constexpr double kThrottled = 0.10, kMuchThrottled = 0.25;
 constexpr double kCrowded = 0.4;      // of ready time, without a core
 constexpr double kManyPerCore = 2.0;  // threads that really run
@@ -88,6 +90,8 @@ std::optional<Finding> worker_died(const E& e) {
   int64_t silent = 0;
   for (const SeenProcess& p : e.seen.processes) {
     if (p.role != "worker") continue;
+    // Who went before the present wait began has nothing to do with it.
+    if (p.at_s < e.seen.at_s - e.seen.main_still_s - kBeforeS) continue;
     if (!p.ending.empty()) dead = &p;
     silent += p.ending.empty() && p.state.empty() && p.at_s > 0;
   }
@@ -102,7 +106,7 @@ std::optional<Finding> worker_died(const E& e) {
       });
   const bool lost = waits && task_is_lost(e);
   if (!said && !raised(e, {"BrokenProcessPool"}) && !(dead && waits) &&
-      !(silent > 0 && waits && shares_work) && !lost)
+      !(silent > 0 && waits && shares_work && !worker_deadlock(e)) && !lost)
     return std::nullopt;
   Finding f{.cause = "worker-died",
             .severity = Severity::kCritical,

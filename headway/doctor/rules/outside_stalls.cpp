@@ -11,6 +11,7 @@ constexpr int64_t kEnough = 60;  // samples: three seconds
 constexpr double kAlways = 0.7;  // of the time
 constexpr double kMuch = 0.5;
 constexpr double kNothingYetS = 9;   // without a batch
+constexpr double kInVainS = 18;      // reading all the time
 constexpr double kQuietRead = 20e3;  // bytes per second: no data comes in
 constexpr double kStillS = 7;        // workers that do not move
 constexpr double kIdleCores = 0.03;
@@ -22,15 +23,18 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   if (!e.running() || e.stepped() || !e.training()) return std::nullopt;
   if (e.training_s() < kNothingYetS) return std::nullopt;
   const double busy = e.late_share([](const SeenStack& s) { return producing(s); });
-  if (busy < kAlways || e.late_samples() < kEnough) return std::nullopt;
+  // Stacks of workers are read in turn, and some of them are torn.
+  if (busy < (e.workers() > 0 ? kMuch : kAlways) || e.late_samples() < kEnough) return std::nullopt;
   bool empty_list = false;
   for (const SeenValue& v : e.seen.values) empty_list |= v.users && v.value == "list of 0";
   const bool missing = !e.seen.missing_files.empty();
   const bool nothing_read = e.seen.read_rate < kQuietRead;
   const double spins =
       e.late_share([](const SeenStack& s) { return producing(s) && running_on_core(s); });
-  if (!missing && !(nothing_read && spins >= kMuch && (empty_list || !e.seen.endless.empty())))
-    return std::nullopt;
+  const bool endless = !e.seen.endless.empty();
+  // Who reads on and on may yet give something; not for ever.
+  const bool in_vain = nothing_read ? empty_list || endless : endless && e.training_s() >= kInVainS;
+  if (!missing && !(spins >= kMuch && in_vain)) return std::nullopt;
   const HotLine hot = e.hottest(producing, true);
   Finding f{.cause = "source-never-yields",
             .severity = Severity::kCritical,
