@@ -68,8 +68,6 @@ std::string WatchReport::json() const {
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-int WatchReport::exit_status() const {
-  return needs_repair(verdict_, findings_) ? kFound : 0;
-}
+int WatchReport::exit_status() const { return needs_repair(verdict_, findings_) ? kFound : 0; }
 
 }  // namespace headway::cli

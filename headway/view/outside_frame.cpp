@@ -110,8 +110,8 @@ int put_line(Canvas& canvas, int y, const SeenProcess& main) {
     if (!frame.users) continue;
     const int x = put_label(canvas, y, "now at");
     const int room = canvas.width() - x;
-    canvas.put_within(x, y, room,
-                      fmt::format("{}:{} in {}", frame.file, frame.line, frame.function));
+    const std::string file = frame.file.substr(frame.file.rfind('/') + 1);
+    canvas.put_within(x, y, room, fmt::format("{}:{} in {}", file, frame.line, frame.function));
     if (frame.text.empty()) return y + 1;
     canvas.put_within(x + 2, y + 1, room - 2, frame.text, Ink::kStrong);
     return y + 2;
