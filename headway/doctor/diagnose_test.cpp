@@ -272,5 +272,20 @@ TEST(Verdict, BeforeTheFirstStepSaysWhatIsBeingDone) {
   EXPECT_EQ(verdict(trace, {}).sentence, "not-started: no step yet, in \"first batch\" for 5 s");
 }
 
+TEST(Doctor, AGpuThatIsThereAndNotUsedIsRemarkedOn) {
+  Trace trace = simulate({});
+  const auto remarks_on_it = [&] {
+    const auto findings = diagnose(trace);
+    return std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
+      return f.cause == "gpu-not-used" && f.severity == Severity::kInfo;
+    });
+  };
+  EXPECT_FALSE(remarks_on_it());
+  trace.run.gpu = "NVIDIA H200";
+  EXPECT_TRUE(remarks_on_it());
+  trace.run.device = "cuda:0";
+  EXPECT_FALSE(remarks_on_it());
+}
+
 }  // namespace
 }  // namespace headway
