@@ -160,6 +160,7 @@ bool OutputReader::plain_line(const std::string& line, double now_s) {
   }
   bool found = false;
   for (const char* word : {"step", "iter", "iteration", "batch", "it"}) {
+    if (word == std::string_view("it") && !contains(small, "loss")) continue;  // a word of prose
     if (const auto step = number_after(small, word, &end)) {
       at_step(epoch, *step, of_how_many(small, end), now_s);
       found = true;

@@ -119,7 +119,7 @@ TEST(PythonStack, RecursionThatNeverStandsStillDoesNotFoolIt) {
                (k == 0 && main->frames[k].code->function.find("<genexpr>") != std::string::npos));
     wrong += !right;
   }
-  EXPECT_GT(read, 0);  // how many depends on the machine: tests/foreign/stack_agreement.py counts
+  EXPECT_GE(read, 100);  // a busy machine tears many; tests/foreign/stack_agreement.py counts
   EXPECT_LE(wrong, read / 200);
   EXPECT_TRUE(python.alive());
 }

@@ -68,7 +68,14 @@ int64_t SourceLines::loops_around(const std::string& file, int64_t line) {
 }
 
 int64_t SourceLines::decoding_line(const std::string& file) {
-  const std::vector<std::string>& lines = lines_of(file);
+  if (file.empty() || file[0] == '<') return 0;
+  if (decoding_.size() >= kMostFiles) decoding_.clear();
+  const auto [known, fresh] = decoding_.try_emplace(file, 0);
+  if (fresh) known->second = find_decoding_line(lines_of(file));
+  return known->second;
+}
+
+int64_t SourceLines::find_decoding_line(const std::vector<std::string>& lines) {
   for (size_t i = 0; i < lines.size(); ++i) {
     const size_t begin = lines[i].find_first_not_of(" \t\r");
     if (begin == std::string::npos || lines[i][begin] == '#') continue;

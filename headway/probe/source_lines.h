@@ -30,10 +30,12 @@ class SourceLines {
 
  private:
   const std::vector<std::string>& lines_of(const std::string& file);
+  static int64_t find_decoding_line(const std::vector<std::string>& lines);
 
   pid_t pid_;
   std::map<std::string, std::vector<std::string>> files_;
   std::map<std::string, std::vector<std::string>> endless_;
+  std::map<std::string, int64_t> decoding_;
 };
 
 }  // namespace headway

@@ -201,11 +201,13 @@ void Watcher::read_counters() {
   }
   last_read_s_ = now, last_read_bytes_ = read_bytes, last_ready_s_ = ready, last_cpu_s_ = cpu;
   if (output_.output().bytes != last_bytes_) moved_s_ = now;
-  if (output_.progress().steps + variables_.steps != last_steps_) moved_s_ = now;
-  last_bytes_ = output_.output().bytes, last_steps_ = output_.progress().steps + variables_.steps;
+  if (output_.progress().steps + variables_.progress().steps != last_steps_) moved_s_ = now;
+  last_bytes_ = output_.output().bytes,
+  last_steps_ = output_.progress().steps + variables_.progress().steps;
 
   // A loop of the user's own trains without any call that is known.
-  if (seen_.training_since_s < 0 && std::max(output_.progress().steps, variables_.steps) >= 3)
+  if (seen_.training_since_s < 0 &&
+      std::max(output_.progress().steps, variables_.progress().steps) >= 3)
     seen_.training_since_s = now;
 
   if (main_ != system_of_ || now >= next_system_s_) {  // its cgroup may change
@@ -230,7 +232,7 @@ void Watcher::read_variables() {
   if (!main || !main->has_python()) return;
   seen_.values.clear();
   const std::vector<SeenValue> own = main->read_values(main->main_stack);
-  follow_counter(own);
+  variables_.take(own, now_s());
   seen_.values = own;
   for (auto& [pid, target] : targets_) {
     if (!target->has_python()) continue;
@@ -274,46 +276,6 @@ void Watcher::note_source(Target& target, const PythonThread& thread) {
   }
 }
 
-// A whole number that only grows, in the main thread's own frames, is what the run counts by.
-void Watcher::follow_counter(const std::vector<SeenValue>& values) {
-  // No `i`: it may count anything, the files that a generator tries in vain among them.
-  static constexpr const char* kBest[] = {"global_step", "step",      "batch_idx", "batch_index",
-                                          "batch_id",    "iteration", "begin_step"};
-  for (const SeenValue& value : values) {
-    if (kind_of_variable(value.name) != 'n') continue;
-    const int64_t number = std::atoll(value.value.c_str());
-    if (value.name == "epoch") variables_.epoch = number + 1;
-    if (value.name == "epochs" || value.name == "n_epochs" || value.name == "num_epochs")
-      variables_.epochs = number;
-    if (value.name == "steps_per_epoch" && number > 0) variables_.steps_per_epoch = number;
-    Counter& counter = counters_[value.function + "\n" + value.name];
-    if (counter.changes == 0 && counter.first_s == 0)
-      counter = {number, number, 0, now_s(), now_s()};
-    if (number != counter.last) ++counter.changes, counter.last_s = now_s();
-    counter.last = number;
-    if (counters_.size() > 200) counters_.clear();
-  }
-  for (const char* best : kBest) {
-    for (const SeenValue& value : values) {
-      if (value.name != best || kind_of_variable(value.name) != 'n') continue;
-      const Counter& counter = counters_[value.function + "\n" + value.name];
-      if (counter.changes < 2) continue;
-      const int64_t now = std::atoll(value.value.c_str());
-      int64_t done = now - variables_.step;
-      if (variables_.first_step_s < 0) done = 0, variables_.first_step_s = now_s();
-      if (done < 0) done = now;
-      if (done > 0 && variables_.last_step_s >= 0) {
-        const double pace = (now_s() - variables_.last_step_s) / double(done);
-        variables_.step_s = variables_.step_s > 0 ? 0.7 * variables_.step_s + 0.3 * pace : pace;
-      }
-      if (done > 0 || variables_.last_step_s < 0) variables_.last_step_s = now_s();
-      variables_.steps += done;
-      variables_.step = now;
-      return;
-    }
-  }
-}
-
 void Watcher::look_around_all() {
   if (!targets_.count(main_)) return;
   seen_.cpus_allowed = cpus_allowed(main_);
@@ -349,7 +311,7 @@ void Watcher::ended(int wait_status) {
 SeenProgress Watcher::progress() const {
   const SeenProgress& said = output_.progress();
   if (said.steps > 0) return said;
-  SeenProgress out = variables_;
+  SeenProgress out = variables_.progress();
   out.loss = said.loss, out.first_loss = said.first_loss;
   out.losses = said.losses, out.bad_losses = said.bad_losses;
   return out;

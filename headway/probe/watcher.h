@@ -11,6 +11,7 @@
 #include "headway/probe/output_reader.h"
 #include "headway/probe/stack_counts.h"
 #include "headway/probe/target.h"
+#include "headway/probe/variable_progress.h"
 #include "headway/trace/nvml.h"
 #include "headway/trace/trace.h"
 
@@ -49,9 +50,8 @@ class Watcher {
   void read_counters();
   void read_variables();
   void note_source(Target& target, const PythonThread& thread);
-  SeenProgress progress() const;
   void note_decoding(Target& target, const PythonFrame& frame);
-  void follow_counter(const std::vector<SeenValue>& values);
+  SeenProgress progress() const;
   void look_around_all();
   Target* main_target() const;
 
@@ -64,12 +64,7 @@ class Watcher {
   std::set<pid_t> zombies_;  // already noted
   StackCounts stacks_;
   OutputReader output_;
-  SeenProgress variables_{.source = "variables"};
-  struct Counter {
-    int64_t first = 0, last = 0, changes = 0;
-    double first_s = 0, last_s = 0;
-  };
-  std::map<std::string, Counter> counters_;
+  VariableProgress variables_;
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<SystemSampler> system_;
   pid_t system_of_ = 0;

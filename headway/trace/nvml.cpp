@@ -42,8 +42,6 @@ struct Nvml::Impl {
   int (*throttle)(Device, unsigned long long*) = nullptr;
   int (*clock)(Device, int, unsigned*) = nullptr;
   int (*full_clock)(Device, int, unsigned*) = nullptr;
-  int (*driver)(char*, unsigned) = nullptr;
-  int (*cuda)(int*) = nullptr;
 
   template <typename F>
   void find(F& function, const char* symbol) {
@@ -70,8 +68,6 @@ Nvml::Nvml() : impl_(std::make_unique<Impl>()) {
     impl_->find(impl_->throttle, "nvmlDeviceGetCurrentClocksThrottleReasons");
     impl_->find(impl_->clock, "nvmlDeviceGetClockInfo");
     impl_->find(impl_->full_clock, "nvmlDeviceGetMaxClockInfo");
-    impl_->find(impl_->driver, "nvmlSystemGetDriverVersion");
-    impl_->find(impl_->cuda, "nvmlSystemGetCudaDriverVersion_v2");
   }
   if (!impl_->init || !impl_->count || !impl_->handle || impl_->init() != kOk) {
     if (impl_->library) dlclose(impl_->library);
@@ -131,18 +127,6 @@ std::optional<SeenGpu> Nvml::read_at(const std::string& pci_address) const {
   if (!impl_ || !impl_->handle_at || impl_->handle_at(pci_address.c_str(), &device) != kOk)
     return std::nullopt;
   return impl_->read(device, {});
-}
-
-std::string Nvml::driver() const {
-  char text[96] = {};
-  if (!impl_ || !impl_->driver || impl_->driver(text, sizeof text) != kOk) return "";
-  return text;
-}
-
-int Nvml::cuda_version() const {
-  int version = 0;
-  if (!impl_ || !impl_->cuda || impl_->cuda(&version) != kOk) return 0;
-  return version;
 }
 
 }  // namespace headway

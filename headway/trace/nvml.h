@@ -22,8 +22,6 @@ class Nvml {
   std::vector<SeenGpu> read(const std::set<int64_t>& pids) const;
   // The one with this PCI address ("0000:19:00.0").
   std::optional<SeenGpu> read_at(const std::string& pci_address) const;
-  std::string driver() const;  // "535.129.03"
-  int cuda_version() const;    // what the driver can do: 12020 for 12.2; 0: not known
 
  private:
   struct Impl;

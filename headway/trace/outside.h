@@ -138,8 +138,7 @@ struct Outside {
   std::vector<std::string> endless{};  // the user's functions that hold `while True`
   std::vector<std::string> endless_generators{};  // those that yield in one, in the user's files
   double ready_share = 0;  // of late, threads that could run but had no core, of those that could
-  SeenFrame
-      decodes_at{};  // where the user's files ask TensorFlow to decode images; line 0: nowhere
+  SeenFrame decodes_at{};  // where TensorFlow is asked to decode images; line 0: nowhere
   std::vector<std::string> missing_files{};  // named by variables, and not there
   std::vector<std::string> network_files{};  // open files on file systems behind a network
   int64_t shm_free_bytes = -1, shm_bytes = -1;

@@ -72,7 +72,8 @@ RunFacts TrainingLoop::facts(const Dataset& dataset) const {
                  .steps_per_epoch = steps_,
                  .epochs = options_.epochs,
                  .resumed = options_.checkpoint.resume && step_ > 0};
-  if (signs_) facts.model = fmt::format("{}", fmt::join(signs_->layers(), ", "));
+  if (signs_ && !signs_->layers().empty())
+    facts.model = fmt::format("{} layers", signs_->layers().size());
   for (const NamedWeight& w : weights_) facts.parameters += w.trainable ? w.value.numel() : 0;
   for (const CallbackPtr& callback : options_.callbacks) {
     facts.callbacks.push_back(callback->name());

@@ -79,9 +79,9 @@ void saturated_map(Setup& s) {
   dense_model(32).fit(rows(s, 256, 64).map(work, {.name = "tokenize"}).batch(16), for_a_while(s));
 }
 
-Model image_model(int64_t side, int64_t filters = 4) {
+Model image_model(int64_t side, int64_t filters = 4, int64_t strides = 4) {
   Model model({Input({side, side, 3}), Rescaling(1.0 / 255),
-               Conv2D(filters, 3, {.strides = filters > 4 ? 1 : 4, .activation = "relu"}),
+               Conv2D(filters, 3, {.strides = strides, .activation = "relu"}),
                GlobalAveragePooling2D(), Dense(10, {.activation = "softmax"})},
               {.device = "cpu"});
   model.compile({.optimizer = Adam(1e-3), .loss = SparseCategoricalCrossentropy()});
@@ -91,13 +91,13 @@ Model image_model(int64_t side, int64_t filters = 4) {
 void saturated_decode(Setup& s) {
   const int64_t side = static_cast<int64_t>(800 * s.level);
   const std::string folder = drawn_images(s, 200, s.cured ? 64 : side, "jpeg");
-  image_model(64, 32).fit(image_folder(folder)
-                              .shuffle()
-                              .decode_image()
-                              .resize({.height = 64, .width = 64})
-                              .repeat()
-                              .batch(16),
-                          for_a_while(s));
+  image_model(64, 32, 1).fit(image_folder(folder)
+                                 .shuffle()
+                                 .decode_image()
+                                 .resize({.height = 64, .width = 64})
+                                 .repeat()
+                                 .batch(16),
+                             for_a_while(s));
 }
 
 // Thousands of files of a few bytes; the disk answers each open late.

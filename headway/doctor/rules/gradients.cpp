@@ -134,8 +134,8 @@ std::optional<Finding> exploding(const Evidence& e) {
                               e.trace.weights[all.back()].name, first / last)};
     return f;
   }
-  std::vector<double> gradients,
-      ratios;  // of the first looks: later the weights may have given way
+  // Of the first looks: later the weights may have given way.
+  std::vector<double> gradients, ratios;
   for (size_t k = 0; k < std::min(kFewLooks, looks(e).size()); ++k) {
     for (const size_t i : all) {
       const double g = at(looks(e)[k].gradients, i), w = at(looks(e)[k].weights, i);

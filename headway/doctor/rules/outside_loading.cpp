@@ -16,6 +16,40 @@ constexpr double kMostCores = 0.8;  // of those it may use: used, or waited for
 bool fetching(const SeenStack& s) { return on_main(s) && s.activity == "fetch"; }
 bool made_on_main(const SeenStack& s) { return on_main(s) && s.activity == "produce"; }
 
+// The training thread stands in a call of the framework and waits for other threads.
+double waiting_inside(const OutsideEvidence& e) {
+  return e.training_share([](const SeenStack& s) {
+    return on_main(s) && s.wait == "lock" && (s.activity == "step" || s.activity == "fetch");
+  });
+}
+
+// TensorFlow decodes in threads of its own, which have no Python stacks and no names. What they
+// read tells how much they decode.
+std::optional<Finding> decode_in_tensorflow(const OutsideEvidence& e) {
+  constexpr double kDecodedPerCoreS = 50e6;  // bytes of JPEG that the fastest decoders manage
+  constexpr double kAtLeast = 0.5;           // of the cores in use, by that reckoning
+  const double waiting = waiting_inside(e);
+  const double decoders = e.seen.read_rate / kDecodedPerCoreS;
+  if (e.seen.decodes_at.line == 0 || waiting < kMuch || !e.stepped() ||
+      e.seen.wanted_cores < kMostCores * e.cpus() || decoders < kAtLeast * e.seen.cores)
+    return std::nullopt;
+  Finding f{
+      .cause = "decode-saturated",
+      .severity = Severity::kWarning,
+      .confidence = 0.65,
+      .summary = "most of the cores' time goes to decoding images, and the training waits",
+      .evidence = {fmt::format("{} per second are read and decoded; {:.2f} of {:.3g} cores "
+                               "are busy",
+                               size_text(e.seen.read_rate), e.seen.cores, e.cpus()),
+                   fmt::format("the training thread waits {:.0f}% of the time", 100 * waiting)},
+      .where = place_text(e.seen.decodes_at),
+      .fix =
+          "make a sample cheaper: store images at the size needed, decode_jpeg(ratio=...) "
+          "or decode_and_crop_jpeg, cache() behind it"};
+  add_pace(f, e);
+  return f;
+}
+
 }  // namespace
 
 // Many thousand reads a second of next to nothing each, while the training waits.
@@ -29,9 +63,7 @@ std::optional<Finding> many_small_reads(const OutsideEvidence& e) {
   const double seconds = to.at_s - from->at_s;
   const auto calls = double(to.system.read_calls - from->system.read_calls);
   const auto bytes = double(to.system.read_bytes - from->system.read_bytes);
-  const double waiting = e.training_share([](const SeenStack& s) {
-    return on_main(s) && s.wait == "lock" && (s.activity == "step" || s.activity == "fetch");
-  });
+  const double waiting = waiting_inside(e);
   if (seconds < kLongEnoughS || calls < kReadsPerS * seconds || bytes > kSmallRead * calls ||
       waiting < kMuch)
     return std::nullopt;
@@ -128,35 +160,6 @@ std::optional<Finding> storage(const OutsideEvidence& e) {
   const HotLine hot = e.hottest(made);
   if (hot.frame) f.where = place_text(*hot.frame);
   if (network) f.evidence.push_back(e.seen.network_files[0]);
-  return f;
-}
-
-// TensorFlow decodes in threads of its own, which have no Python stacks and no names. What they
-// read tells how much they decode.
-std::optional<Finding> decode_in_tensorflow(const OutsideEvidence& e) {
-  constexpr double kDecodedPerCoreS = 50e6;  // bytes of JPEG that the fastest decoders manage
-  constexpr double kAtLeast = 0.5;           // of the cores in use, by that reckoning
-  const double waiting = e.training_share([](const SeenStack& s) {
-    return on_main(s) && s.wait == "lock" && (s.activity == "step" || s.activity == "fetch");
-  });
-  const double decoders = e.seen.read_rate / kDecodedPerCoreS;
-  if (e.seen.decodes_at.line == 0 || waiting < kMuch || !e.stepped() ||
-      e.seen.wanted_cores < kMostCores * e.cpus() || decoders < kAtLeast * e.seen.cores)
-    return std::nullopt;
-  Finding f{
-      .cause = "decode-saturated",
-      .severity = Severity::kWarning,
-      .confidence = 0.65,
-      .summary = "most of the cores' time goes to decoding images, and the training waits",
-      .evidence = {fmt::format("{} per second are read and decoded; {:.2f} of {:.3g} cores "
-                               "are busy",
-                               size_text(e.seen.read_rate), e.seen.cores, e.cpus()),
-                   fmt::format("the training thread waits {:.0f}% of the time", 100 * waiting)},
-      .where = place_text(e.seen.decodes_at),
-      .fix =
-          "make a sample cheaper: store images at the size needed, decode_jpeg(ratio=...) "
-          "or decode_and_crop_jpeg, cache() behind it"};
-  add_pace(f, e);
   return f;
 }
 

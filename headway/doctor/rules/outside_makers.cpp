@@ -37,19 +37,19 @@ bool prepares_between_steps(const OutsideEvidence& e, const SeenStack& s) {
   return frame && !e.trains_in(*frame);
 }
 
-}  // namespace
-
 // "mask[0, y, x] = ..." or getpixel() inside a loop within a loop: one element at a time, though
 // what it calls for each may be a library.
 bool one_element(const HotLine& hot) {
   if (!hot.frame->users || hot.frame->loops < 2 || hot.share < kMuch) return false;
   const std::string& text = hot.frame->text;
   if (text.find("pixel(") != std::string::npos || text.find("][") != std::string::npos) return true;
-  const size_t bracket = text.find('[');
-  const size_t comma = text.find(',', std::min(bracket, text.size()));
-  return comma < text.find(']', std::min(bracket, text.size())) &&
-         text.find(':', bracket) > text.find(']', bracket);
+  const size_t open = text.find('[');
+  if (open == std::string::npos) return false;
+  const std::string index = text.substr(open, text.find(']', open) - open);
+  return index.find(',') != std::string::npos && index.find(':') == std::string::npos;
 }
+
+}  // namespace
 
 // One part of the training's time is spent making samples in the training thread itself.
 std::optional<Finding> per_pixel_python(const OutsideEvidence& e) {
