@@ -97,6 +97,19 @@ const std::vector<SeenFrame> kATask = {users(9, "features", "time.sleep(100)"),
                                        library("multiprocessing/pool.py", "mapstar"),
                                        library("multiprocessing/pool.py", "worker")};
 
+TEST(OutsideRules, WorkersThatWentBeforeTheWaitBeganAreNoCause) {
+  const std::vector<SeenFrame> blocked = {
+      library("multiprocessing/queues.py", "Queue.put"), users(9, "features", "outbox.put(x)"),
+      library("multiprocessing/pool.py", "mapstar"), library("multiprocessing/pool.py", "worker")};
+  Trace trace = waiting_pool(blocked, blocked);
+  for (SeenProcess& p : trace.outside.processes)
+    if (p.role == "worker") p.wait = "lock", p.still_s = 12;
+  SeenProcess gone{.pid = 3, .role = "worker", .name = "python"};
+  gone.at_s = trace.outside.at_s - trace.outside.main_still_s + 0.2;  // of the pool before
+  trace.outside.processes.push_back(gone);
+  EXPECT_EQ(first_cause(trace), "worker-deadlock");
+}
+
 TEST(OutsideRules, APoolThatWaitsWhileAllItsWorkersDoHasLostATask) {
   const auto findings = diagnose(waiting_pool(kNoTask, kNoTask));
   ASSERT_FALSE(findings.empty());
@@ -185,6 +198,80 @@ TEST(OutsideVerdict, AHealthyRunSaysWhenItEnds) {
   EXPECT_EQ(said.state, "healthy");
   ASSERT_TRUE(said.eta_s);
   EXPECT_DOUBLE_EQ(*said.eta_s, 20);
+}
+
+// Keras whose step waits for threads of its own, while images are read and decoded.
+Trace decoding(double bytes_per_s, int64_t line) {
+  Trace trace = watched({stack("step", "lock", {users(30, "<module>", "model.fit(data)")}, 300)});
+  trace.outside.cores = trace.outside.wanted_cores = 3.9;
+  trace.outside.read_rate = bytes_per_s;
+  trace.outside.decodes_at = {"train.py", "", line, true, "x = tf.io.decode_jpeg(b)"};
+  return trace;
+}
+
+TEST(OutsideRules, CoresThatDecodeInTensorFlowAreNamedWithTheLine) {
+  const auto findings = diagnose(decoding(150e6, 12));
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, "decode-saturated");
+  EXPECT_EQ(findings[0].where, "train.py:12   x = tf.io.decode_jpeg(b)");
+}
+
+TEST(OutsideRules, LittleReadingOrNothingToDecodeIsHealthy) {
+  EXPECT_EQ(first_cause(decoding(10e6, 12)), "none");
+  EXPECT_EQ(first_cause(decoding(150e6, 0)), "none");
+}
+
+TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
+  Trace trace = watched({stack("trace", "", {users(30, "<module>", "model.fit(x)")}, 200),
+                         stack("step", "lock", {users(30, "<module>", "model.fit(x)")}, 150)});
+  trace.outside.launched = true;
+  trace.outside.progress = {};
+  const auto findings = diagnose(trace);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, "first-step-compiling");
+  EXPECT_EQ(findings[0].severity, Severity::kInfo);
+  trace.outside.progress.steps = 100;
+  EXPECT_NE(first_cause(trace), "first-step-compiling");
+}
+
+// A worker's time goes to one line, inside so many loops.
+Trace looping(int64_t loops, const char* line) {
+  SeenFrame frame = users(47, "leaf_mask", line);
+  frame.loops = loops;
+  SeenStack makes =
+      stack("produce", "", {frame, library("torch/utils/data/_utils/fetch.py", "fetch")}, 300);
+  makes.process = "worker";
+  makes.places = 1, makes.top_place = 300;
+  Trace trace = watched(
+      {makes, stack("fetch", "poll", {users(8, "main", "for x in loader:")}, 290), training(10)});
+  trace.outside.processes.push_back({.pid = 2, .role = "worker", .name = "python", .state = "R"});
+  return trace;
+}
+
+TEST(OutsideRules, OneElementAtATimeInALoopWithinALoopIsNamed) {
+  EXPECT_EQ(first_cause(looping(2, "mask[0, y, x] = g / 255.0")), "per-pixel-python");
+  EXPECT_EQ(first_cause(looping(2, "g = image.getpixel((x, y))")), "per-pixel-python");
+}
+
+TEST(OutsideRules, AWholeRowOrASingleLoopIsNot) {
+  EXPECT_NE(first_cause(looping(2, "mask[0, y, :] = row")), "per-pixel-python");
+  EXPECT_NE(first_cause(looping(1, "mask[0, y, x] = g / 255.0")), "per-pixel-python");
+  EXPECT_NE(first_cause(looping(2, "image = resize(load(path))")), "per-pixel-python");
+}
+
+TEST(OutsideRules, ASourceThatReadsOnAndOnInVainIsNamedAfterAWhile) {
+  SeenStack reads = stack("produce", "", {users(47, "records", "for line in stream:")}, 300);
+  reads.process = "worker";
+  Trace trace =
+      watched({reads, stack("fetch", "poll", {users(69, "run", "for x in loader:")}, 350)});
+  trace.outside.processes.push_back({.pid = 2, .role = "worker", .name = "python", .state = "R"});
+  trace.outside.progress = {};
+  trace.outside.read_rate = 5e6;
+  trace.outside.endless = {"records"};
+  trace.outside.at_s = 22;
+  EXPECT_EQ(first_cause(trace), "source-never-yields");
+  trace.outside.at_s = 12;  // it may yet come
+  EXPECT_NE(first_cause(trace), "source-never-yields");
 }
 
 }  // namespace
