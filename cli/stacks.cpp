@@ -44,7 +44,8 @@ Json json_of(const PythonThread& thread, pid_t pid, pid_t tid) {
     out["frames"].push_back({{"function", last_part(frame.code->function)},
                              {"qualname", frame.code->function},
                              {"file", frame.code->file},
-                             {"line", frame.line}});
+                             {"line", frame.line},
+                             {"offset", static_cast<int64_t>(frame.instruction)}});
   }
   return out;
 }

@@ -16,6 +16,8 @@
 #include <cstring>
 #include <utility>
 
+#include "headway/io/jpeg_entropy.h"
+
 namespace headway {
 namespace {
 
@@ -210,6 +212,8 @@ struct JpegDecoder::Impl {
   const Origin* origin = nullptr;
   bool allow_damage = false;
   bool too_many_scans = false;
+  JpegEntropy entropy;
+  bool taken_over = false;  // by it
   int damage = 0;
   char damage_text[JMSG_LENGTH_MAX] = {};
   uint8_t* strip = nullptr;
@@ -284,6 +288,7 @@ void JpegDecoder::Impl::start(const JpegOptions& options) {
   allow_damage = options.allow_damage;
   guarded([&] { jpeg_start_decompress(&info); });
   check_damage();
+  taken_over = !allow_damage && !options.plain && entropy.take_over(info);
 }
 
 // With scaling and unusual subsampling libjpeg-turbo 2.1 narrows wrongly: all is decoded then.
@@ -319,6 +324,7 @@ JpegOptions::Window JpegDecoder::Impl::enter_window(const JpegOptions& options) 
   JDIMENSION x = left, width = right - left;
   if (right - left < full_width && can_narrow(options)) {
     guarded([&] { jpeg_crop_scanline(&info, &x, &width); });
+    if (taken_over) entropy.narrow(info, x, width);
     column_offset = window.x - int(x);
   } else {
     column_offset = window.x;

@@ -36,6 +36,8 @@ struct JpegOptions {
   std::optional<Window> window = std::nullopt;
   // Accept files that end early or are damaged inside, as far as pixels come out (grey where not).
   bool allow_damage = false;
+  // Leave all of it to libjpeg-turbo: to compare with.
+  bool plain = false;
 };
 
 // Decodes JPEG files with libjpeg-turbo. One per thread; the handle is kept from file to file.
@@ -91,6 +93,7 @@ struct JpegEncoding {
   // Chroma subsampling: how many luma samples per chroma sample.
   int horizontal = 2;
   int vertical = 2;
+  int restart_interval = 0;  // MCUs between restart markers; 0: without
 };
 std::vector<uint8_t> encode_jpeg(const uint8_t* pixels, int height, int width, int channels,
                                  int64_t stride_bytes, const JpegEncoding& encoding = {});

@@ -59,6 +59,7 @@ std::vector<uint8_t> encode_jpeg(const uint8_t* pixels, int height, int width, i
     info.comp_info[0].h_samp_factor = encoding.horizontal;
     info.comp_info[0].v_samp_factor = encoding.vertical;
   }
+  info.restart_interval = static_cast<unsigned>(encoding.restart_interval);
   if (encoding.progressive) jpeg_simple_progression(&info);
   jpeg_start_compress(&info, TRUE);
   for (int y = 0; y < height; ++y) {

@@ -81,14 +81,24 @@ void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-std::string drawn_images(const Setup& setup, int64_t count, int64_t side, const char* format) {
-  const std::string folder = setup.folder + "/images";
-  const std::string command = fmt::format(
-      "env -u LD_PRELOAD {} make-data --out {} --count {} --width {} --height {} "
-      "--format {} >/dev/null 2>&1",
-      HEADWAY, folder, count, side, side, format);
-  if (std::system(command.c_str()) != 0) throw Error("cannot draw images: " + command);
+static void run_headway(const std::string& words) {
+  const std::string command =
+      fmt::format("env -u LD_PRELOAD {} {} >/dev/null 2>&1", HEADWAY, words);
+  if (std::system(command.c_str()) != 0) throw Error("it failed: " + command);
+}
+
+std::string drawn_images(const Setup& setup, int64_t count, int64_t side, const char* format,
+                         const char* name) {
+  const std::string folder = setup.folder + "/" + name;
+  run_headway(fmt::format("make-data --out {} --count {} --width {} --height {} --format {}", folder,
+                      count, side, side, format));
   return folder;
+}
+
+std::string packed(const std::string& folder) {
+  const std::string shards = folder + "-packed";
+  run_headway(fmt::format("convert {} {}", folder, shards));
+  return shards;
 }
 
 }  // namespace headway::ground

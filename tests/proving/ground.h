@@ -48,7 +48,11 @@ inline FitOptions for_a_while(const Setup& setup) { return steps(setup, 1'000'00
 // Keeps a core busy, or sleeps.
 void compute_for(double seconds);
 void sleep_for(double seconds);
-// `count` drawn images in classes under setup.folder, as PNG or JPEG.
-std::string drawn_images(const Setup& setup, int64_t count, int64_t side, const char* format);
+// `count` drawn images in classes under setup.folder, as PNG, JPEG or TFRecord. A slow disk is slow
+// where the name begins with "images".
+std::string drawn_images(const Setup& setup, int64_t count, int64_t side, const char* format,
+                         const char* name = "images");
+// The same images in shards beside it, by `headway convert`.
+std::string packed(const std::string& folder);
 
 }  // namespace headway::ground
