@@ -79,11 +79,13 @@ void saturated_map(Setup& s) {
   dense_model(32).fit(rows(s, 256, 64).map(work, {.name = "tokenize"}).batch(16), for_a_while(s));
 }
 
-Model image_model(int64_t side, int64_t filters = 4, int64_t strides = 4) {
-  Model model({Input({side, side, 3}), Rescaling(1.0 / 255),
-               Conv2D(filters, 3, {.strides = strides, .activation = "relu"}),
-               GlobalAveragePooling2D(), Dense(10, {.activation = "softmax"})},
-              {.device = "cpu"});
+Model image_model(int64_t side, int64_t filters = 4, int64_t strides = 4, int64_t depth = 1) {
+  std::vector<Layer> layers{Input({side, side, 3}), Rescaling(1.0 / 255)};
+  for (int64_t i = 0; i < depth; ++i)
+    layers.push_back(Conv2D(filters, 3, {.strides = strides, .activation = "relu"}));
+  layers.push_back(GlobalAveragePooling2D());
+  layers.push_back(Dense(10, {.activation = "softmax"}));
+  Model model(layers, {.device = "cpu"});
   model.compile({.optimizer = Adam(1e-3), .loss = SparseCategoricalCrossentropy()});
   return model;
 }
@@ -115,8 +117,10 @@ Dataset labelled_records(const std::string& folder) {
 // open.
 void small_files(Setup& s) {
   const std::string folder = drawn_images(s, 12'000, 12, "png");
-  const Dataset images = s.cured ? labelled_records(packed(folder)) : image_folder(folder);
-  image_model(12, 64, 1).fit(images.shuffle().decode_image().repeat().batch(32), for_a_while(s));
+  const Dataset images =
+      s.cured ? labelled_records(packed(folder)).shuffle().decode_image({}, "encoded")
+              : image_folder(folder).shuffle().decode_image();
+  image_model(12, 128, 1, 2).fit(images.repeat().batch(32), for_a_while(s));
 }
 
 void slow_records(Setup& s) {
@@ -124,7 +128,7 @@ void slow_records(Setup& s) {
   const Dataset data = tfrecord(folder + "/*.tfrecord").map([](const Element& e) {
     return row(e["value"].values<std::string_view>()[0].size(), 64);
   });
-  dense_model(1024, 3).fit(data.repeat().batch(16), for_a_while(s));
+  dense_model(2048, 4).fit(data.repeat().batch(16), for_a_while(s));
 }
 
 void shuffle_fill(Setup& s) {

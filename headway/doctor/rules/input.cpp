@@ -84,6 +84,12 @@ Finding finding_of(const Evidence& e, const char* cause, double feed_s, double c
   return f;
 }
 
+// CPU time per step of training and of what is left of the feed's work; `guess_s` unless a replay
+// has measured training by itself.
+double cpu_with(const Evidence& e, double feed_s, double guess_s) {
+  return e.trace.replay.step_s > 0 ? e.own_cpu_s() + feed_s : guess_s;
+}
+
 bool one_at_a_time(const Evidence& e, const FeedDemand& feed) {
   return feed.serial_s >= kAlwaysBusy * e.step_s() && feed.serial_s >= feed.shared_s() * 0.9;
 }
@@ -142,8 +148,11 @@ std::optional<Finding> slow_storage(const Evidence& e) {
       counted ? files.open_s >= files.read_s && e.read_bytes_per_element() < kSmallRead
               : names_any(e.run.dataset, {"image_folder", "files"}) &&
                     e.read_bytes_per_element() > 0 && e.read_bytes_per_element() < kSmallRead;
+  // What is left of the feed's work: it cannot have taken more than the CPU time there was.
+  const double rest =
+      counted ? std::clamp(feed.work_s - waits_s, 0.0, e.cpu_per_step_s()) : e.cpu_per_step_s();
   Finding f = finding_of(e, small ? "many-small-files" : "slow-storage",
-                         counted ? (feed.work_s - waits_s) / feed.threads : 0, e.cpu_per_step_s());
+                         counted ? rest / feed.threads : 0, cpu_with(e, rest, e.cpu_per_step_s()));
   f.confidence = counted ? 0.9 : pressed ? 0.85 : 0.6;
   if (counted) {
     const auto each = [](double seconds, int64_t count) {
@@ -195,8 +204,7 @@ std::optional<Finding> decode_saturated(const Evidence& e) {
   const double pixels = pixel_work_s(e);
   const double rest = std::max(0.0, feed.work_s - pixels);
   Finding f = finding_of(e, "decode-saturated", rest / feed.threads,
-                         e.trace.replay.step_s > 0 ? e.own_cpu_s() + rest
-                                                   : std::max(0.0, e.cpu_per_step_s() - pixels));
+                         cpu_with(e, rest, std::max(0.0, e.cpu_per_step_s() - pixels)));
   f.confidence = 0.85;
   f.where = fmt::format("{} in stage {}", feed.op, feed.op_stage);
   f.summary = "every core works on pixels, and it is not enough";
