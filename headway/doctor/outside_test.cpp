@@ -128,6 +128,34 @@ TEST(OutsideRules, ALittleLoadingIsHealthy) {
   EXPECT_EQ(verdict(trace, {}).state, "healthy");
 }
 
+// Looks twice a second at a run whose steps take as long as `step_s` says for that time.
+template <typename StepTime>
+std::string cause_of_paces(StepTime step_s) {
+  Trace trace = watched({training(300)});
+  double steps = 0;
+  for (int i = 0; i < 40; ++i) {
+    TraceSample sample;
+    sample.at_s = 0.5 * i;
+    steps += 0.5 / step_s(i);
+    sample.steps = int64_t(steps);
+    trace.samples.push_back(sample);
+  }
+  return first_cause(trace);
+}
+
+// A machine on which every other look finds a slower one.
+double noise(int i) { return i % 2 ? 1.15 : 1; }
+
+TEST(OutsideRules, StepsThatTakeLongerAndLongerAreNamedInSpiteOfNoise) {
+  EXPECT_EQ(cause_of_paces([](int i) { return (10e-3 + 1e-3 * i) * noise(i / 3); }),
+            "step-time-grows");
+}
+
+TEST(OutsideRules, ANeighbourThatComesAndStaysIsNoGrowth) {
+  EXPECT_EQ(cause_of_paces([](int i) { return (i < 20 ? 10e-3 : 25e-3) * noise(i / 3); }), "none");
+  EXPECT_EQ(cause_of_paces([](int i) { return 10e-3 * noise(i); }), "none");
+}
+
 TEST(OutsideRules, ThreeSecondsAreTooFewToJudge) {
   EXPECT_EQ(first_cause(watched({loading_inline(40), training(5)})), "none");
 }
@@ -231,6 +259,10 @@ TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
   EXPECT_EQ(findings[0].cause, "first-step-compiling");
   EXPECT_EQ(findings[0].severity, Severity::kInfo);
   trace.outside.progress.steps = 100;
+  EXPECT_NE(first_cause(trace), "first-step-compiling");
+  trace.outside.progress.first_step_s = 14;  // 12 s after training began, 6 s ago
+  EXPECT_EQ(first_cause(trace), "first-step-compiling");
+  trace.outside.at_s = 60;
   EXPECT_NE(first_cause(trace), "first-step-compiling");
 }
 

@@ -31,6 +31,11 @@ BlockReader::~BlockReader() {
 
 bool BlockReader::fill(uint64_t n) {
   if (broken_) return false;
+  if (Storage* const window = source_->view(offset_, n)) {
+    if (block_) block_->drop();
+    show(window, window->size_bytes());
+    return true;
+  }
   if (!block_) show(BlockPool::shared().take(kBlockBytes), 0);  // memory ran out the last time
   while (held().size() < n) {
     const size_t have = held().size();

@@ -8,8 +8,8 @@
 
 namespace headway {
 
-// A window over a byte source, in reference-counted blocks: what it shows can be handed on without
-// a copy, as long as a reference to block() is taken. Call from one thread.
+// A window over a byte source, in reference-counted blocks (or mapped pages): what it shows can be
+// handed on without a copy, as long as a reference to block() is taken. Call from one thread.
 //
 //   while (reader.need(4)) {
 //     use(reader.held().substr(0, 4), reader.block());

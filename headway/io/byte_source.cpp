@@ -1,12 +1,15 @@
 #include "headway/io/byte_source.h"
 
+#include <algorithm>
+
+#include "headway/core/clock.h"
 #include "headway/io/inflate.h"
 
 namespace headway {
 namespace {
 
-// Read by pread into hot blocks, not mapped: a mapped file that somebody truncates kills the
-// reader with SIGBUS, and mapped pages handed on as tensors could do so long after.
+// A file in the page cache is mapped, window by window; one that has to come from a disk is read,
+// so that the kernel reads ahead and the waiting is in a call that can be timed and can fail.
 class PlainSource final : public ByteSource {
  public:
   explicit PlainSource(File file) : file_(std::move(file)) {
@@ -19,6 +22,17 @@ class PlainSource final : public ByteSource {
     offset_ += got;
     return got;
   }
+  Storage* view(uint64_t offset, uint64_t n) override {
+    if (!mapping_pays_) return nullptr;
+    const uint64_t size = file_.size_bytes();
+    if (offset > size || n > size - offset || size - offset < kWorthMapping) return nullptr;
+    const size_t length = std::min(std::max<uint64_t>(n, kWindowBytes), size - offset);
+    const int64_t begun = now_ns();
+    Storage* const window = file_.map(offset, length);
+    mapping_pays_ = window && double(now_ns() - begun) < kCachedNsPerByte * double(length);
+    if (window) offset_ = offset + length;
+    return window;
+  }
   void seek(uint64_t offset) override { offset_ = offset; }
   uint64_t left_bytes() const override {
     const uint64_t size = file_.size_bytes();
@@ -29,9 +43,13 @@ class PlainSource final : public ByteSource {
 
  private:
   static constexpr uint64_t kBeyondAnyFile = uint64_t{1} << 62;  // the kernel refuses such offsets
+  static constexpr uint64_t kWorthMapping = uint64_t{1} << 20;
+  static constexpr uint64_t kWindowBytes = uint64_t{4} << 20;
+  static constexpr double kCachedNsPerByte = 0.5;  // more than that: it came from a disk
 
   File file_;
   uint64_t offset_ = 0;
+  bool mapping_pays_ = true;
 };
 
 }  // namespace

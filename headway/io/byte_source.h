@@ -24,6 +24,9 @@ class ByteSource {
   // Up to `n` bytes; 0 only at the end. Damage throws SampleError, after everything before it was
   // given; the end follows.
   virtual size_t read(char* into, size_t n) = 0;
+  // At least `n` bytes from `offset` on as they lie in the page cache, without a copy, and the next
+  // read() follows them; null where that cannot be had or does not pay.
+  virtual Storage* view(uint64_t /*offset*/, uint64_t /*n*/) { return nullptr; }
   virtual void seek(uint64_t offset) = 0;
   virtual uint64_t left_bytes() const = 0;      // until the end, or kUnknown
   virtual size_t read_ahead_bytes() const = 0;  // what it likes to be asked for at once

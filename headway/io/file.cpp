@@ -13,6 +13,7 @@
 
 #include "headway/core/clock.h"
 #include "headway/core/file_counters.h"
+#include "headway/io/mapping.h"
 
 namespace headway {
 namespace {
@@ -135,6 +136,13 @@ size_t File::pread(uint64_t offset, char* into, size_t n) const {
   }
   file_counters().read_bytes.fetch_add(static_cast<int64_t>(got), std::memory_order_relaxed);
   return got;
+}
+
+Storage* File::map(uint64_t offset, size_t size_bytes) const {
+  const Timed timed(file_counters().reads, file_counters().read_ns);
+  Storage* const bytes = map_file(fd_, offset, size_bytes);
+  if (bytes) file_counters().read_bytes.fetch_add(int64_t(size_bytes), std::memory_order_relaxed);
+  return bytes;
 }
 
 void File::pread_exact(uint64_t offset, char* into, size_t n) const {

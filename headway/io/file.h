@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headway/core/error.h"
+#include "headway/core/tensor.h"
 
 namespace headway {
 
@@ -51,6 +52,9 @@ class File {
   size_t pread(uint64_t offset, char* into, size_t n) const;
   // Exactly `n` bytes; throws SampleError at `offset` when the file ends before.
   void pread_exact(uint64_t offset, char* into, size_t n) const;
+
+  // The same without a copy, if it can be had so: see mapping.h. Else null.
+  Storage* map(uint64_t offset, size_t size_bytes) const;
 
   // How it will be read, for the kernel's read-ahead.
   enum class Access { kSequential, kRandom };

@@ -64,7 +64,9 @@ def no_verdict(case, problem):
 
 def as_json(result):
     case = result.case
-    return {"name": case.name, "expected": case.expected, "accepted": case.accepted, "given": result.given,
+    # A crash of the program's own is named by the verdict's word: there is no cause to give.
+    given = [result.verdict] if case.crashes and result.top1 else result.given
+    return {"name": case.name, "expected": case.expected, "accepted": case.accepted, "given": given,
             "verdict": result.verdict, "verdict_agrees": result.verdict_agrees, "where": result.where,
             "line_named": result.line_named, "seconds_to_verdict": result.seconds_to_verdict, "live": True,
             "problem": result.problem}

@@ -32,7 +32,8 @@ void serial_sleep(Setup& s) {
     sleep_for(cost);
     return e;
   };
-  dense_model(64).fit(rows(s, 256, 64).map(work, one_by_one(s, "fetch")).batch(16), for_a_while(s));
+  dense_model(1024, 3).fit(rows(s, 256, 64).map(work, one_by_one(s, "fetch")).batch(16),
+                           for_a_while(s));
 }
 
 // The work belongs in a map behind the generator.

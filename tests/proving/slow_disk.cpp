@@ -3,11 +3,14 @@
 //   SLOW_DISK_OPEN_US  what each open takes longer
 //   SLOW_DISK_READ_US  what each read takes longer
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,6 +96,18 @@ ssize_t __pread_chk(int fd, void* into, size_t n, off_t at, size_t) {
 }
 ssize_t __pread64_chk(int fd, void* into, size_t n, off64_t at, size_t) {
   return pread64(fd, into, n, at);
+}
+
+// As some network file systems: nothing of it can be mapped.
+void* mmap(void* at, size_t n, int protection, int flags, int fd, off_t offset) {
+  if (is_slow(fd)) {
+    errno = ENODEV;
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(syscall(SYS_mmap, at, n, protection, flags, fd, offset));
+}
+void* mmap64(void* at, size_t n, int protection, int flags, int fd, off64_t offset) {
+  return mmap(at, n, protection, flags, fd, offset);
 }
 
 int close(int fd) {

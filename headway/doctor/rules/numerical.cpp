@@ -14,6 +14,7 @@ constexpr double kAboveBest = 2;   // and against the best in between
 constexpr double kFlat = 0.01;     // relative change that is none
 constexpr double kLearnt = 1.15;   // the first losses against the last: less is nothing learnt
 constexpr double kLossesToDiverge = 50, kLossesToBeFlat = 300;
+constexpr int64_t kSamplesToBeFlat = 3000;  // a step with few of them teaches little
 constexpr double kTinyRate = 1e-5;
 constexpr double kTinyUpdate = 1e-6;  // of a weight, in one step
 constexpr size_t kEnoughStretches = 4;
@@ -96,6 +97,7 @@ std::optional<LossCourse> flat_loss(const Evidence& e) {
   auto course = loss_course(e, 1);
   if (!course || e.run.resumed || course->losses < kLossesToBeFlat) return std::nullopt;
   if (e.last.bad_losses > 0) return std::nullopt;
+  if (e.last.samples > 0 && e.last.samples < kSamplesToBeFlat) return std::nullopt;
   if (course->worst - course->best > 2 * kFlat * course->last) return std::nullopt;
   course->first = loss_at_first(e.trace);
   if (course->first > kLearnt * course->last) return std::nullopt;

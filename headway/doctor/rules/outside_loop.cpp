@@ -64,28 +64,37 @@ std::optional<Finding> retracing(const E& e) {
   return f;
 }
 
-// A graph is built in Python, then compiled inside the first step.
+// A graph is built in Python, then compiled inside the first step. Said while it lasts, and while
+// most of the watch was that.
 std::optional<Finding> first_step_compiling(const E& e) {
   const auto traces = [](const SeenStack& s) { return does(s, "trace"); };
   const auto traces_or_steps = [&](const SeenStack& s) { return traces(s) || does(s, "step"); };
+  const SeenProgress& p = e.seen.progress;
   const double on_graph = double(e.count(traces)) / double(std::max<int64_t>(1, e.count(on_main)));
-  const double seconds = std::max(e.training_s(), 0.0) + on_graph * e.seen.at_s;
-  const bool tracing = e.late_share(traces) >= kAllTheTime;
-  const bool compiling = e.seen.launched && !e.stepped() && e.count(traces) >= kEnough &&
+  const bool from_start = e.seen.launched && e.count(traces) >= kEnough;
+  const bool tracing = p.steps < kWarmUpSteps && e.late_share(traces) >= kAllTheTime;
+  const bool compiling = from_start && !e.stepped() &&
                          e.late_share(traces_or_steps) >= kAllTheTime && e.seen.cores >= kWorks;
-  if (!e.running() || e.seen.progress.steps >= kWarmUpSteps || !(tracing || compiling))
-    return std::nullopt;
-  if (seconds < kLongS) return std::nullopt;
-  Finding f{.cause = "first-step-compiling",
-            .severity = Severity::kInfo,
-            .confidence = 0.85,
-            .summary = fmt::format("not stuck: the model is being traced and compiled, for {}",
-                                   duration_text(seconds)),
-            .evidence = {fmt::format("{:.2f} cores work", e.seen.cores)},
-            .fix =
-                "nothing to repair; shorter graphs (no Python loops over layers or steps) compile "
-                "faster"};
-  const HotLine hot = e.hottest(traces_or_steps, true);
+  const bool over = from_start && e.stepped() && !tracing && e.training();
+  if (!e.running() || !(tracing || compiling || over)) return std::nullopt;
+  const double seconds = over ? p.first_step_s - e.seen.training_since_s
+                              : std::max(e.training_s(), 0.0) + on_graph * e.seen.at_s;
+  if (seconds < kLongS || (over && e.seen.at_s - p.first_step_s > seconds)) return std::nullopt;
+  Finding f{
+      .cause = "first-step-compiling",
+      .severity = Severity::kInfo,
+      .confidence = 0.85,
+      .summary = over ? fmt::format("the first step came after {} of tracing and compiling",
+                                    duration_text(seconds))
+                      : fmt::format("not stuck: the model is being traced and compiled, for {}",
+                                    duration_text(seconds)),
+      .evidence = {over && p.step_s > 0
+                       ? fmt::format("later steps take {}", duration_text(p.step_s))
+                       : fmt::format("{:.2f} cores work", e.seen.cores)},
+      .fix =
+          "nothing to repair; shorter graphs (no Python loops over layers or steps) compile "
+          "faster"};
+  const HotLine hot = e.hottest(traces_or_steps, !over);
   if (hot.frame) f.where = place_text(*hot.frame);
   return f;
 }
@@ -266,13 +275,27 @@ std::vector<Pace> paces(const E& e, size_t count) {
   return out;
 }
 
+double mean_pace(const std::vector<Pace>& pace, size_t from) {
+  return (pace[from].step_s + pace[from + 1].step_s) / 2;
+}
+
+// Nearly every stretch is slower than nearly every earlier one, up to the end: a neighbour may slow
+// a run down, but not more and more.
+bool slows_on(const std::vector<Pace>& pace) {
+  constexpr double kGrown = 2, kStillGrowing = 1.1, kInOrder = 0.85;
+  const size_t n = pace.size();
+  if (n < 8) return false;
+  size_t in_order = 0;
+  for (size_t i = 0; i < n; ++i)
+    for (size_t k = i + 1; k < n; ++k) in_order += pace[k].step_s > pace[i].step_s;
+  const double last = mean_pace(pace, n - 2);
+  return double(in_order) >= kInOrder * double(n * (n - 1) / 2) &&
+         last >= kGrown * mean_pace(pace, 0) && last >= kStillGrowing * mean_pace(pace, n / 2);
+}
+
 std::optional<Finding> step_time_grows(const E& e) {
-  constexpr double kGrown = 2;  // a neighbour may slow a run down, but not more and more
-  const std::vector<Pace> pace = paces(e, 6);
-  if (pace.empty() || e.training_s() < kEndlessS) return std::nullopt;
-  int64_t rises = 0;
-  for (size_t i = 1; i < pace.size(); ++i) rises += pace[i].step_s > pace[i - 1].step_s;
-  if (rises < 5 || pace.back().step_s < kGrown * pace.front().step_s) return std::nullopt;
+  const std::vector<Pace> pace = paces(e, 8);
+  if (!slows_on(pace) || e.training_s() < kEndlessS) return std::nullopt;
   const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
   Finding f{
       .cause = "step-time-grows",
