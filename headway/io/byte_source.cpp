@@ -1,12 +1,20 @@
 #include "headway/io/byte_source.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 
-#include "headway/core/clock.h"
 #include "headway/io/inflate.h"
 
 namespace headway {
 namespace {
+
+// Pages this thread had to wait for until a disk gave them.
+int64_t major_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_majflt;
+}
 
 // A file in the page cache is mapped, window by window; one that has to come from a disk is read,
 // so that the kernel reads ahead and the waiting is in a call that can be timed and can fail.
@@ -27,9 +35,9 @@ class PlainSource final : public ByteSource {
     const uint64_t size = file_.size_bytes();
     if (offset > size || n > size - offset || size - offset < kWorthMapping) return nullptr;
     const size_t length = std::min(std::max<uint64_t>(n, kWindowBytes), size - offset);
-    const int64_t begun = now_ns();
+    const int64_t before = major_faults();
     Storage* const window = file_.map(offset, length);
-    mapping_pays_ = window && double(now_ns() - begun) < kCachedNsPerByte * double(length);
+    mapping_pays_ = window && major_faults() - before <= kCachedFaults;
     if (window) offset_ = offset + length;
     return window;
   }
@@ -45,7 +53,7 @@ class PlainSource final : public ByteSource {
   static constexpr uint64_t kBeyondAnyFile = uint64_t{1} << 62;  // the kernel refuses such offsets
   static constexpr uint64_t kWorthMapping = uint64_t{1} << 20;
   static constexpr uint64_t kWindowBytes = uint64_t{4} << 20;
-  static constexpr double kCachedNsPerByte = 0.5;  // more than that: it came from a disk
+  static constexpr int64_t kCachedFaults = 2;  // more: it came from a disk
 
   File file_;
   uint64_t offset_ = 0;

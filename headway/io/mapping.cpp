@@ -89,6 +89,7 @@ Storage* map_file(int fd, uint64_t offset, size_t size_bytes) {
   const size_t length = size_bytes + size_t(offset - from);
   void* const memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, off_t(from));
   if (memory == MAP_FAILED) return nullptr;
+  madvise(memory, length, MADV_SEQUENTIAL);
   Range* const range = enter(reinterpret_cast<uintptr_t>(memory), length);
   // Fails, instead of killing, where the file ends before.
   if (!range || madvise(memory, length, kPopulateRead) != 0) {
