@@ -34,11 +34,13 @@ class PlainSource final : public ByteSource {
     if (!mapping_pays_) return nullptr;
     const uint64_t size = file_.size_bytes();
     if (offset > size || n > size - offset || size - offset < kWorthMapping) return nullptr;
-    const size_t length = std::min(std::max<uint64_t>(n, kWindowBytes), size - offset);
+    const size_t length = std::min(std::max(n, window_bytes_), size - offset);
     const int64_t before = major_faults();
     Storage* const window = file_.map(offset, length);
     mapping_pays_ = window && major_faults() - before <= kCachedFaults;
-    if (window) offset_ = offset + length;
+    if (!window) return nullptr;
+    window_bytes_ = std::min(2 * window_bytes_, kLargestWindow);
+    offset_ = offset + length;
     return window;
   }
   void seek(uint64_t offset) override { offset_ = offset; }
@@ -52,12 +54,13 @@ class PlainSource final : public ByteSource {
  private:
   static constexpr uint64_t kBeyondAnyFile = uint64_t{1} << 62;  // the kernel refuses such offsets
   static constexpr uint64_t kWorthMapping = uint64_t{1} << 20;
-  static constexpr uint64_t kWindowBytes = uint64_t{4} << 20;
-  static constexpr int64_t kCachedFaults = 2;  // more: it came from a disk
+  static constexpr uint64_t kLargestWindow = uint64_t{64} << 20;  // mapping and unmapping cost, too
+  static constexpr int64_t kCachedFaults = 2;                     // more: it came from a disk
 
   File file_;
   uint64_t offset_ = 0;
   bool mapping_pays_ = true;
+  uint64_t window_bytes_ = kWorthMapping;  // of the next one: little is waited for if it is cold
 };
 
 }  // namespace
