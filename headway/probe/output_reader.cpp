@@ -116,6 +116,7 @@ bool OutputReader::keras_line(const std::string& line, double now_s) {
   if (end == line.c_str() || *end != '/') return false;
   const int64_t of =
       std::strncmp(end, "/Unknown", 8) == 0 ? -1 : std::strtoll(end + 1, nullptr, 10);
+  learns_length_ |= of < 0;
   at_step(progress_.epoch, step, of, now_s);
   loss_in(line);
   return true;
@@ -266,6 +267,8 @@ void OutputReader::remark(const std::string& line, double now_s) {
       "does not require grad"};
   for (const char* telling : kTelling) {
     if (!contains(line, telling) || output_.remarks.size() >= kMostRemarks) continue;
+    // Keras says so, too, where it learns the length of the data by reading to their end.
+    if (learns_length_ && telling == std::string_view("ran out of data")) return;
     const size_t warning = line.find("Warning: ");  // behind the library's own file and line
     const std::string said =
         redact(line.substr(warning == std::string::npos ? 0 : warning + 9, 300));

@@ -35,6 +35,7 @@ class OutputReader {
   SeenOutput output_{.watched = true};
   std::string partial_[2];  // standard output and standard error
   bool in_traceback_ = false;
+  bool learns_length_ = false;  // Keras was not told how many steps an epoch has
   int64_t last_epoch_ = 0, last_step_ = 0;
 };
 

@@ -27,6 +27,18 @@ TEST(OutputReader, KnowsThatKerasDoesNotKnowTheEnd) {
   EXPECT_EQ(reader.progress().steps_per_epoch, -1);
 }
 
+TEST(OutputReader, BelievesThatDataRanOutOnlyWhereSoManyWereAskedFor) {
+  const char* const kWords = "x.py:164: UserWarning: Your input ran out of data; interrupting\n";
+  OutputReader asked;
+  asked.take("Epoch 1/2\n  7/30 3s 100ms/step - loss: 0.5\r", 3);
+  asked.take(kWords, 4);
+  EXPECT_EQ(asked.output().remarks.size(), 1u);
+  OutputReader learns;
+  learns.take("Epoch 1/2\n  7/Unknown 3s 100ms/step - loss: 0.5\r", 3);
+  learns.take(kWords, 4);
+  EXPECT_TRUE(learns.output().remarks.empty());
+}
+
 TEST(OutputReader, ReadsTqdmAndLightning) {
   OutputReader reader;
   reader.take("Epoch 3:  45%|####  | 45/100 [00:10<00:12, 4.50it/s, loss=0.3]\r", 10);

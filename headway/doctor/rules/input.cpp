@@ -104,7 +104,8 @@ std::optional<Finding> serial_map(const Evidence& e) {
                           feed.work_s >= kAlwaysBusy * e.step_s() && e.cores_idle();
   if (!serial && !one_worker) return std::nullopt;
   // Headway's tuner takes more workers than cores when they mostly wait.
-  const bool blocks = e.cpu_per_step_s() < kMostlyWaits * feed.work_s;
+  const double own_cpu = e.trace.replay.step_s > 0 ? e.own_cpu_s() : 0;
+  const bool blocks = e.cpu_per_step_s() - own_cpu < kMostlyWaits * feed.work_s;
   const double workers = blocks ? kWaitingWorkers : e.cores_to_be_had();
   Finding f = finding_of(e, "serial-map", feed.work_s / workers,
                          blocks ? e.own_cpu_s() : e.cpu_per_step_s());
