@@ -27,12 +27,12 @@ void serial_compute(Setup& s) {
 }
 
 void serial_sleep(Setup& s) {
-  const double cost = 2e-3 * s.level;
+  const double cost = 8e-3 * s.level;
   const auto work = [cost](Element e) {
     sleep_for(cost);
     return e;
   };
-  dense_model(1024, 3).fit(rows(s, 256, 64).map(work, one_by_one(s, "fetch")).batch(16),
+  dense_model(2048, 4).fit(rows(s, 256, 64).map(work, one_by_one(s, "fetch")).batch(16),
                            for_a_while(s));
 }
 
