@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "headway/core/random.h"
+#include "headway/io/crc32c.h"
 #include "headway/io/example.h"
 #include "headway/io/file.h"
 #include "headway/io/tfrecord.h"
@@ -140,6 +141,18 @@ size_t read_records(const std::string& path) {
   return count;
 }
 
+// What a reader that copies could do at best.
+uint32_t bare_read(const std::string& path) {
+  const File file(path);
+  std::vector<char> block(kRecordBytes);
+  uint32_t sum = 0;
+  for (uint64_t at = 0;; at += block.size()) {
+    const size_t got = file.pread(at, block.data(), block.size());
+    if (got == 0) return sum;
+    sum ^= crc32c({block.data(), got});
+  }
+}
+
 struct Report {
   bool json;
   std::string fields;
@@ -171,6 +184,9 @@ void plain_records(const Settings& settings, const Folder& folder, Report& repor
         }
       });
     });
+    contest.add(fmt::format("bare_read {}", threads), [&, threads] {
+      on_threads(threads, [&](int i) { bare_read(folder.file(fmt::format("plain{}", i))); });
+    });
     contest.add(fmt::format("tfrecord {}", threads), [&, threads] {
       on_threads(threads, [&](int i) { read_records(folder.file(fmt::format("plain{}", i))); });
     });
@@ -187,6 +203,8 @@ void plain_records(const Settings& settings, const Folder& folder, Report& repor
                "100 KB at a time");
     report.add("tfrecord_gb_per_s" + suffix, gigabytes / time("tfrecord"),
                "100 KB records, CRCs checked");
+    report.add("bare_read_to_memcpy" + suffix, time("memcpy") / time("bare_read"),
+               "pread into one block, then the CRC");
     report.add("tfrecord_to_memcpy" + suffix, time("memcpy") / time("tfrecord"), "goal 0.70");
     report.add("tfrecord_to_memcpy_records" + suffix, time("memcpy_records") / time("tfrecord"),
                "");

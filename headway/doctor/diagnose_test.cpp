@@ -238,6 +238,7 @@ TEST(Doctor, FindsALossThatDoesNotMove) {
   EXPECT_EQ(causes({.loss_at_end = 2.3}), "loss-frozen");
   EXPECT_EQ(causes({.loss_at_end = 2.3, .learning_rate = 0}), "weights-not-updated");
   EXPECT_EQ(causes({.seconds = 8, .loss_at_end = 2.3}), "");
+  EXPECT_EQ(causes({.batch = 1, .loss_at_end = 2.3}), "") << "as many steps, but few samples";
 }
 
 TEST(Doctor, FindsOneThreadBesideIdleCores) {

@@ -21,7 +21,8 @@ constexpr size_t kShortRest = 4096;
 
 }  // namespace
 
-BlockReader::BlockReader(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
+BlockReader::BlockReader(std::unique_ptr<ByteSource> source, bool mapped)
+    : source_(std::move(source)), mapped_(mapped) {
   show(BlockPool::shared().take(kBlockBytes), 0);
 }
 
@@ -31,7 +32,7 @@ BlockReader::~BlockReader() {
 
 bool BlockReader::fill(uint64_t n) {
   if (broken_) return false;
-  if (Storage* const window = source_->view(offset_, n)) {
+  if (Storage* const window = mapped_ ? source_->view(offset_, n) : nullptr) {
     if (block_) block_->drop();
     show(window, window->size_bytes());
     return true;

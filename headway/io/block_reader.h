@@ -17,7 +17,9 @@ namespace headway {
 //   }
 class BlockReader {
  public:
-  explicit BlockReader(std::unique_ptr<ByteSource> source);
+  // `mapped`: files may be mapped instead of read. For those who check what they get: a file that
+  // is cut short meanwhile turns into zeros.
+  explicit BlockReader(std::unique_ptr<ByteSource> source, bool mapped = false);
   BlockReader(const BlockReader&) = delete;
   ~BlockReader();
 
@@ -52,6 +54,7 @@ class BlockReader {
   const char* begin_ = nullptr;
   const char* end_ = nullptr;
   uint64_t offset_ = 0;  // of *begin_
+  const bool mapped_;
   bool broken_ = false;  // the source failed; it is not asked again before a seek
 };
 

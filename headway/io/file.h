@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "headway/core/error.h"
-#include "headway/core/tensor.h"
 
 namespace headway {
+
+class Storage;
 
 // Bytes that grow but never shrink, are not cleared, and serve many files one after another.
 class Buffer {

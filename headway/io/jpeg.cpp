@@ -2,14 +2,6 @@
 
 #include <fmt/format.h>
 
-// jpeglib.h needs FILE and size_t to be declared, jerror.h needs jpeglib.h.
-// clang-format off
-#include <cstddef>
-#include <cstdio>
-#include <jpeglib.h>
-#include <jerror.h>
-// clang-format on
-
 #include <algorithm>
 #include <csetjmp>
 #include <cstdlib>
@@ -17,6 +9,7 @@
 #include <utility>
 
 #include "headway/io/jpeg_entropy.h"
+#include "headway/io/libjpeg.h"
 
 namespace headway {
 namespace {

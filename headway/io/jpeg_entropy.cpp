@@ -1,17 +1,13 @@
 #include "headway/io/jpeg_entropy.h"
 
-// jpeglib.h needs FILE and size_t to be declared, jerror.h needs jpeglib.h.
-// clang-format off
-#include <cstddef>
-#include <cstdio>
-#include <jpeglib.h>
-#include <jerror.h>
-// clang-format on
-
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "headway/io/libjpeg.h"
 
 namespace headway {
 namespace {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 
 struct jpeg_decompress_struct;
@@ -23,8 +20,8 @@ class JpegEntropy {
   JpegEntropy(const JpegEntropy&) = delete;
 
   // False, and nothing is changed, for files of a rarer kind: progressive, arithmetic, several
-  // scans. All bytes must be in info's source; damage is told by libjpeg's
-  // warnings, and what follows it is not worth looking at.
+  // scans. All bytes must be in info's source. Damage is told by libjpeg's warnings, and what
+  // follows it is not worth looking at.
   bool take_over(jpeg_decompress_struct& info);
   // After jpeg_crop_scanline: the columns it has chosen. Others are read over.
   void narrow(const jpeg_decompress_struct& info, unsigned x, unsigned width);

@@ -2,17 +2,12 @@
 
 #include <gtest/gtest.h>
 
-// clang-format off
-#include <cstddef>
-#include <cstdio>
-#include <jpeglib.h>
-// clang-format on
-
 #include <string>
 #include <vector>
 
 #include "headway/core/random.h"
 #include "headway/io/jpeg.h"
+#include "headway/io/libjpeg.h"
 
 namespace headway {
 namespace {

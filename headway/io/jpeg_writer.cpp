@@ -1,16 +1,10 @@
 #include <fmt/format.h>
 
-// jpeglib.h needs FILE and size_t to be declared.
-// clang-format off
-#include <cstddef>
-#include <cstdio>
-#include <jpeglib.h>
-// clang-format on
-
 #include <csetjmp>
 #include <cstdlib>
 
 #include "headway/io/jpeg.h"
+#include "headway/io/libjpeg.h"
 
 namespace headway {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "headway/core/tensor.h"
 
@@ -13,7 +12,7 @@ namespace headway {
 // Reading works then, or says why not. The bytes may be written to; the file does not change.
 //
 // A file that is cut short while it is mapped does not end the process: zeros take the place of
-// what is gone, so that checks of it fail, and standard error is told once. For this a handler of
+// what is gone, so that a check of it fails, and standard error is told once. For this a handler of
 // SIGBUS is installed with the first mapping; other faults go to the handler that was there before.
 Storage* map_file(int fd, uint64_t offset, size_t size_bytes);
 

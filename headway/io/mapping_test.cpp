@@ -7,9 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "headway/core/file_counters.h"
 #include "headway/core/random.h"
 #include "headway/io/file.h"
 #include "headway/io/temp_folder.h"
+#include "headway/io/text.h"
 #include "headway/io/tfrecord.h"
 #include "headway/io/tfrecord_writer.h"
 
@@ -93,10 +95,12 @@ TEST_F(Mapping, RecordsAreReadAcrossWindowsAndOutliveTheirReader) {
   const std::string path = temp_.path("a.tfrecord");
   const std::vector<std::string> written = write_records(path);
   std::vector<Tensor> kept;
+  const int64_t reads_before = file_counters().reads;
   {
     TFRecordReader reader(path);
     for (Record record; reader.next(record);) kept.push_back(record.tensor());
   }
+  EXPECT_LT(file_counters().reads - reads_before, int64_t(written.size()) / 2) << "copied";
   std::filesystem::remove(path);
   ASSERT_EQ(kept.size(), written.size());
   for (size_t i = 0; i < kept.size(); ++i)
@@ -118,6 +122,20 @@ TEST_F(Mapping, AFileCutShortWhileItsRecordsAreReadIsAnError) {
       },
       SampleError);
   EXPECT_LT(read, written.size());
+}
+
+// Nothing in a text file tells zeros from text: it is never mapped.
+TEST_F(Mapping, ATextFileCutShortIsShorterAndHasNoZeros) {
+  std::string text;
+  while (text.size() < 4 * kMegabyte) text += "a line of text\n";
+  const std::string path = temp_.write("a.txt", text);
+  TextReader reader(path);
+  Record line;
+  ASSERT_TRUE(reader.next(line));
+  std::filesystem::resize_file(path, 2 * kMegabyte);
+  size_t lines = 1;
+  for (; reader.next(line); ++lines) ASSERT_EQ(line.bytes.find('\0'), std::string_view::npos);
+  EXPECT_LT(lines * 15, text.size());
 }
 
 }  // namespace

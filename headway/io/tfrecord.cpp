@@ -42,7 +42,8 @@ Compression detect_tfrecord_compression(std::string_view head) {
 }
 
 TFRecordReader::TFRecordReader(const std::string& path, TFRecordOptions options)
-    : options_(options), in_(open_source(path, options.compression, detect_tfrecord_compression)) {}
+    : options_(options),
+      in_(open_source(path, options.compression, detect_tfrecord_compression), true) {}
 
 bool TFRecordReader::next(Record& record) {
   if (pending_) std::rethrow_exception(std::exchange(pending_, nullptr));
