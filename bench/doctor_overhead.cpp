@@ -1,15 +1,17 @@
-// What it costs to be watched: the same training with the recorder, the vital signs and the trace
-// file on, and with everything off, in turns within one run.
+// What it costs to be watched: one training in which the recorder, the vital signs and the trace
+// file are on and off in turns of a few milliseconds, so that a neighbour or a warm processor
+// slows both alike.
 //
-//   doctor_overhead [--rounds 15] [--json]
+//   doctor_overhead [--seconds 90] [--json]
 //
-// The figure is the median of the ratios of neighbouring rounds; CPU time beside it, since wall
-// time is noisy where others compute.
+// Of every four turns two are watched; the figure is the mean ratio of their time per step to that
+// of the other two, without the most extreme fiftieth on either side, and the error of that mean.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,16 +22,8 @@
 namespace headway::bench {
 namespace {
 
-struct Cost {
-  double wall_s = 0, cpu_s = 0;  // per step
-};
-
-struct Subject {
-  std::string name;
-  Model model;
-  Dataset data;
-  int64_t steps;
-};
+constexpr int64_t kTurnNs = 15'000'000;
+constexpr double kWarmUp = 3;  // seconds: the first looks of a run come at once
 
 Dataset rows(int64_t count, int64_t width, int64_t batch) {
   Tensor x = Tensor::empty(DType::kFloat32, {count, width});
@@ -50,64 +44,102 @@ Model dense(int64_t width) {
   return model;
 }
 
-Cost train(Subject& s, bool watched, const std::string& trace) {
-  FitOptions fit{.epochs = 1, .steps_per_epoch = s.steps, .show = Show::kNothing};
-  fit.telemetry = watched;
-  if (watched) fit.trace = trace;
-  const int64_t wall = now_ns(), cpu = process_cpu_ns();
-  s.model.fit(s.data, fit);
-  return {1e-9 * double(now_ns() - wall) / double(s.steps),
-          1e-9 * double(process_cpu_ns() - cpu) / double(s.steps)};
-}
+// Switches watching on and off, and keeps what a step took meanwhile.
+class Turns : public Callback {
+ public:
+  explicit Turns(double seconds) : seconds_(seconds) {}
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + int64_t(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
+  std::string name() const override { return "turns"; }
+  bool wants_batches() const override { return true; }
+  void on_train_begin(Training&) override { run_began_ = turn_began_ = now_ns(); }
 
-struct Ratios {
-  std::vector<double> wall, cpu;
+  void on_batch_end(Training& training, double) override {
+    ++steps_;
+    const int64_t now = now_ns();
+    if (now - turn_began_ < kTurnNs) return;
+    const double elapsed = 1e-9 * double(now - run_began_);
+    if (elapsed < kWarmUp) return;
+    if (turn_ >= 0) close_turn(now);
+    if (elapsed > kWarmUp + seconds_ && (turn_ + 1) % 4 == 0) return training.stop("measured");
+    watched_ = std::popcount(static_cast<uint64_t>(++turn_)) % 2 == 1;  // 0110 1001: fair
+    training.watch(watched_);
+    steps_ = 0;
+    cpu_began_ = process_cpu_ns();
+    turn_began_ = now_ns();
+  }
+
+  std::vector<double> wall, cpu;  // logarithms of ratios, one per four turns
+
+ private:
+  struct Cost {
+    double wall = 0, cpu = 0;
+  };
+
+  void close_turn(int64_t now) {
+    Cost& cost = costs_[watched_];
+    cost.wall += double(now - turn_began_) / double(steps_);
+    cost.cpu += double(process_cpu_ns() - cpu_began_) / double(steps_);
+    if (turn_ % 4 != 3) return;
+    wall.push_back(std::log(costs_[1].wall / costs_[0].wall));
+    cpu.push_back(std::log(costs_[1].cpu / costs_[0].cpu));
+    costs_[0] = costs_[1] = {};
+  }
+
+  const double seconds_;
+  int64_t run_began_ = 0, turn_began_ = 0, cpu_began_ = 0, steps_ = 0, turn_ = -1;
+  bool watched_ = true;
+  Cost costs_[2];
 };
 
-// With, without, without, with: a machine that gets slower or faster meanwhile favours nobody.
-Ratios measure(Subject& s, int rounds, const std::string& trace) {
-  Ratios out;
-  train(s, true, trace);
-  for (int i = 0; i < rounds; ++i) {
-    Cost costs[2];
-    const bool first = i % 2 == 0;
-    for (const bool watched : {first, !first, !first, first}) {
-      const Cost cost = train(s, watched, trace);
-      costs[watched].wall_s += cost.wall_s;
-      costs[watched].cpu_s += cost.cpu_s;
-    }
-    out.wall.push_back(costs[1].wall_s / costs[0].wall_s);
-    out.cpu.push_back(costs[1].cpu_s / costs[0].cpu_s);
-  }
-  return out;
+struct Mean {
+  double value = 0, error = 0;
+};
+
+Mean trimmed(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto cut = static_cast<int64_t>(values.size() / 50);
+  const std::vector<double> kept(values.begin() + cut, values.end() - cut);
+  const auto count = static_cast<double>(kept.size());
+  double sum = 0, squares = 0;
+  for (const double v : kept) sum += v;
+  for (const double v : kept) squares += (v - sum / count) * (v - sum / count);
+  return {std::expm1(sum / count), std::sqrt(squares / count / (count - 1))};
 }
 
 int run(int argc, char** argv) {
   CLI::App app("What it costs a training run to be watched by the doctor.");
-  int rounds = 15;
+  double seconds = 90;
   bool json = false;
-  app.add_option("--rounds", rounds, "each with, without, without, with")->capture_default_str();
+  app.add_option("--seconds", seconds, "for each model")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 1e5));
   app.add_flag("--json", json, "for machines");
   CLI11_PARSE(app, argc, argv);
   const std::string trace =
       (std::filesystem::temp_directory_path() / fmt::format("headway-overhead-{}.trace", getpid()))
           .string();
+  struct Subject {
+    std::string name;
+    Model model;
+    Dataset data;
+  };
   std::vector<Subject> subjects;
-  subjects.push_back({"small", dense(128), rows(4096, 784, 32), 2000});
-  subjects.push_back({"medium", dense(1024), rows(2048, 784, 128), 75});
+  subjects.push_back({"small", dense(128), rows(4096, 784, 32)});
+  subjects.push_back({"medium", dense(1024), rows(2048, 784, 128)});
   nlohmann::ordered_json out;
   double worst = 0;
   for (Subject& s : subjects) {
-    const Ratios ratios = measure(s, rounds, trace);
-    const double wall = median(ratios.wall) - 1, cpu = median(ratios.cpu) - 1;
-    worst = std::max(worst, wall);
-    out["models"][s.name] = {{"wall", wall}, {"cpu", cpu}};
-    if (!json) fmt::print("{:8} wall {:+.2f}%  CPU {:+.2f}%\n", s.name, 100 * wall, 100 * cpu);
+    const auto turns = std::make_shared<Turns>(seconds);
+    FitOptions fit{.epochs = 1, .steps_per_epoch = int64_t{1} << 40, .callbacks = {turns}};
+    fit.show = Show::kNothing;
+    fit.trace = trace;
+    s.model.fit(s.data, fit);
+    const Mean wall = trimmed(turns->wall), cpu = trimmed(turns->cpu);
+    worst = std::max(worst, wall.value);
+    out["models"][s.name] = {{"wall", wall.value}, {"cpu", cpu.value}, {"error", wall.error}};
+    if (json) continue;
+    fmt::print("{:8} wall {:+.2f}%  CPU {:+.2f}%  (standard error {:.2f}%, {} x 4 turns)\n", s.name,
+               100 * wall.value, 100 * cpu.value, 100 * wall.error, turns->wall.size());
   }
   std::filesystem::remove(trace);
   out["overhead"] = worst;

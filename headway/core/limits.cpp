@@ -110,8 +110,12 @@ Limits read_limits(const std::string& root) {
     limits.cpus = *quota;
     limits.cpu_source = fmt::format("cgroup quota {:.2g} of {} cores", *quota, cores);
   }
-  limits.memory_bytes = std::min(machine_available(root), cgroup_headroom(root));
+  limits.memory_bytes = available_memory(root);
   return limits;
+}
+
+int64_t available_memory(const std::string& root) {
+  return std::min(machine_available(root), cgroup_headroom(root));
 }
 
 }  // namespace headway

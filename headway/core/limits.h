@@ -16,5 +16,6 @@ struct Limits {
 
 // `root` stands for "/" and lets tests bring their own /proc and /sys.
 Limits read_limits(const std::string& root = "");
+int64_t available_memory(const std::string& root = "");  // Limits::memory_bytes alone
 
 }  // namespace headway

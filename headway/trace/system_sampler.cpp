@@ -10,10 +10,13 @@
 #include <string_view>
 
 #include "headway/core/cgroup.h"
+#include "headway/core/clock.h"
 #include "headway/core/limits.h"
 
 namespace headway {
 namespace {
+
+constexpr int64_t kAvailableEveryNs = 1'000'000'000;
 
 // These files are read several times a second: no streams.
 std::string contents(const std::string& path) {
@@ -91,9 +94,13 @@ void SystemSampler::read_stat(SystemSample& out) const {
   out.rss_bytes = static_cast<int64_t>(fields[24]) * sysconf(_SC_PAGESIZE);
 }
 
-void SystemSampler::read_memory(SystemSample& out) const {
+void SystemSampler::read_memory(SystemSample& out) {
   out.swap_bytes = static_cast<int64_t>(value_of(contents(proc_ + "/status"), "VmSwap:")) << 10;
-  out.available_bytes = read_limits(root_).memory_bytes;
+  if (const int64_t now = now_ns(); now >= available_next_ns_) {
+    available_bytes_ = available_memory(root_);  // a dozen files: dearer than all the rest
+    available_next_ns_ = now + kAvailableEveryNs;
+  }
+  out.available_bytes = available_bytes_;
 }
 
 void SystemSampler::read_io(SystemSample& out) const {

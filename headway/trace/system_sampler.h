@@ -14,7 +14,7 @@ struct SystemSample {
   int64_t threads = 0;
   double idle_s = 0;  // of all cores of the machine together
   int64_t rss_bytes = 0, swap_bytes = 0;
-  int64_t available_bytes = 0;  // what may still be taken, cgroup limits included
+  int64_t available_bytes = 0;  // may still be taken, cgroup limits included; looked up each second
   int64_t major_faults = 0;
   int64_t read_calls = 0, read_bytes = 0;          // asked for; page cache included
   int64_t disk_bytes = 0;                          // read from a device
@@ -35,7 +35,7 @@ class SystemSampler {
 
  private:
   void read_stat(SystemSample& out) const;
-  void read_memory(SystemSample& out) const;
+  void read_memory(SystemSample& out);
   void read_io(SystemSample& out) const;
   void read_idle(SystemSample& out) const;
   void read_pressure(SystemSample& out) const;
@@ -43,6 +43,7 @@ class SystemSampler {
   double run_queue_wait_s();
 
   std::string root_, proc_;
+  int64_t available_bytes_ = 0, available_next_ns_ = 0;
   std::string quota_file_;                 // the cpu.stat of the nearest group with a quota
   std::map<std::string, double> waiting_;  // ns per thread, also those that have ended
 };

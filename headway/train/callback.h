@@ -26,6 +26,8 @@ class Training {
   virtual void save_weights(const std::string& path) const = 0;
   // Said at once, between two progress lines, and kept in the history.
   virtual void warn(const std::string& text) = 0;
+  // Whether the doctor watches, from the next step on: what that costs can be measured in one run.
+  virtual void watch(bool on) = 0;
 };
 
 // Called by the training thread at the named moments. Whatever it needs after a resume it gives as

@@ -24,6 +24,7 @@ class FakeTraining : public Training {
   bool recall_weights() override { return recalled_ = true; }
   void save_weights(const std::string&) const override { ++saved_; }
   void warn(const std::string&) override {}
+  void watch(bool) override {}
 
   // Epochs with these losses, until something stops it; how many there were.
   int64_t run(Callback& callback, std::initializer_list<double> losses) {

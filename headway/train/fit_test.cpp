@@ -161,6 +161,27 @@ TEST(Fit, BeingWatchedChangesNothingThatIsLearnt) {
   EXPECT_TRUE(same_weights(a, b));
 }
 
+// Watched from this step on.
+struct WatchedFrom : Callback {
+  explicit WatchedFrom(int64_t step) : step(step) {}
+  std::string name() const override { return "watched from"; }
+  bool wants_batches() const override { return true; }
+  void on_train_begin(Training& training) override { training.watch(false); }
+  void on_batch_end(Training& training, double) override {
+    if (training.step() + 1 == step) training.watch(true);
+  }
+  const int64_t step;
+};
+
+TEST(Fit, WatchingMayRest) {
+  FitOptions options = quiet(3);
+  options.callbacks = {std::make_shared<WatchedFrom>(15)};
+  const auto trace = small_model().fit(batches(signs(100)), options).trace;
+  ASSERT_FALSE(trace->numbers.empty());
+  EXPECT_EQ(trace->numbers.front().step, 15);
+  EXPECT_EQ(trace->samples.back().losses, 30 - 14);
+}
+
 TEST(Fit, ALiveViewSeesTheEnd) {
   FitOptions options = quiet(3);
   std::string ending;

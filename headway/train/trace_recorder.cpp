@@ -97,6 +97,23 @@ TraceRecorder::~TraceRecorder() {
 
 double TraceRecorder::since_start_s() const { return 1e-9 * double(now_ns() - begun_ns_); }
 
+double TraceRecorder::watched_s() const { return since_start_s() - 1e-9 * double(rested_ns_); }
+
+void TraceRecorder::rest() {
+  rests_since_ns_ = now_ns();
+  active_ = false;
+}
+
+int64_t TraceRecorder::resume() {
+  const int64_t now = now_ns(), rested = now - rests_since_ns_;
+  rested_ns_ += rested;
+  phase_since_ns_ = now;
+  const std::lock_guard lock(wake_mu_);
+  active_ = true;
+  if (awaits_resume_) wake_.notify_all();
+  return rested;
+}
+
 void TraceRecorder::facts(RunFacts facts) {
   MutexLock lock(mu_);
   facts.gpu = trace_.run.gpu;
@@ -329,8 +346,14 @@ void TraceRecorder::run() {
   find_gpu();
   std::unique_lock wait(wake_mu_);
   while (!stopping_) {
+    if (!active_) {
+      awaits_resume_ = true;
+      wake_.wait(wait, [this] { return stopping_ || active_; });
+      awaits_resume_ = false;
+      continue;
+    }
     wait.unlock();
-    const double now = since_start_s();
+    const double now = watched_s();
     if (const int64_t steps = counters_.steps(); steps != seen_steps) {
       seen_steps = steps;
       moved_at = now;
@@ -349,7 +372,7 @@ void TraceRecorder::run() {
       show_looked();
     }
     wait.lock();
-    const double pause = std::min(interval, kTick);
+    const double pause = std::clamp(next_look - watched_s(), 1e-3, kTick);
     wake_.wait_for(wait, std::chrono::duration<double>(pause), [this] { return stopping_; });
   }
 }

@@ -46,6 +46,8 @@ class TraceRecorder {
   void position(int64_t epoch, int64_t step_in_epoch, double learning_rate);
   void epoch_done(TraceEpoch epoch) EXCLUDES(mu_);
   void note(const std::string& kind, const std::string& text) EXCLUDES(mu_);
+  void rest();       // nothing is looked at ...
+  int64_t resume();  // ... until here; for how many ns. Looks come that much later.
   Trace finish(const std::string& ending) EXCLUDES(mu_);
 
   // Called by the recorder's own thread with what is known and with who waits for what, when
@@ -66,8 +68,9 @@ class TraceRecorder {
   void report_stall() EXCLUDES(mu_);
   void show_looked() EXCLUDES(mu_);
   double since_start_s() const;
+  double watched_s() const;  // without the rests
 
-  const bool active_;
+  std::atomic<bool> active_;
   const std::string gpu_address_;
   const int64_t begun_ns_;
   const StepCounters& counters_;
@@ -96,7 +99,10 @@ class TraceRecorder {
 
   std::mutex wake_mu_;
   std::condition_variable wake_;
-  bool stopping_ = false;  // under wake_mu_
+  bool stopping_ = false;  // these two under wake_mu_
+  bool awaits_resume_ = false;
+  int64_t rests_since_ns_ = 0;  // the training thread's own
+  std::atomic<int64_t> rested_ns_{0};
   bool finished_ = false;
   std::thread thread_;
 };

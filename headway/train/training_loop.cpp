@@ -201,7 +201,7 @@ void TrainingLoop::run_steps() {
 
 void TrainingLoop::train_batch(Batch batch) {
   const int64_t samples = samples_in(batch);
-  if (accumulated_ == 0 && options_.telemetry) signs_->look_at(step_ + 1);
+  if (accumulated_ == 0 && options_.telemetry && watching_) signs_->look_at(step_ + 1);
   const at::Tensor loss = spec_.loss(batch, counters_, signs_->looking() ? &*signs_ : nullptr);
   check_loss(loss);
   const bool on_cpu = spec_.device.is_cpu();
@@ -338,6 +338,13 @@ void TrainingLoop::finish_epoch() {
 
 void TrainingLoop::stop(const std::string& reason) {
   if (stopping_.empty()) stopping_ = reason;
+}
+
+void TrainingLoop::watch(bool on) {
+  if (!options_.telemetry || on == std::exchange(watching_, on)) return;
+  if (!on) return recorder_->rest();
+  const int64_t rested = recorder_->resume();
+  if (signs_) signs_->put_off(rested);
 }
 
 void TrainingLoop::warn(const std::string& text) {

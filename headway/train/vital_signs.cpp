@@ -14,7 +14,7 @@ namespace headway {
 namespace {
 
 // A look that took t waits 1/kShare times as long for the next.
-constexpr double kShare = 0.004;
+constexpr double kShare = 0.0025;
 constexpr int64_t kFirstLooks = 3;  // come at once: a run may be over soon
 constexpr int64_t kLeastWaitNs = 100'000'000;
 constexpr int64_t kSampled = 1 << 16;  // values of a weight

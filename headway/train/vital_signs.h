@@ -32,6 +32,7 @@ class VitalSigns : public LayerObserver {
   bool look_at(int64_t step);
   bool looking() const { return looking_; }
   void forget() { looking_ = false; }
+  void put_off(int64_t ns) { next_ns_ += ns; }
 
   void saw(size_t layer, const at::Tensor& in, const at::Tensor& out) override;
   void before_update();          // gradients are there
