@@ -2,10 +2,10 @@
 // file are on and off in turns of a few milliseconds, so that a neighbour or a warm processor
 // slows both alike.
 //
-//   doctor_overhead [--seconds 90] [--json]
+//   doctor_overhead [--models small,medium] [--device cpu] [--seconds 90] [--json]
 //
-// Of every four turns two are watched; the figure is the mean ratio of their time per step to that
-// of the other two, without the most extreme fiftieth on either side, and the error of that mean.
+// Of every four turns two are watched; the figure is the (geometric) mean ratio of their time per
+// step to that of the other two, with the error of that mean.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -25,23 +25,30 @@ namespace {
 constexpr int64_t kTurnNs = 15'000'000;
 constexpr double kWarmUp = 3;  // seconds: the first looks of a run come at once
 
-Dataset rows(int64_t count, int64_t width, int64_t batch) {
-  Tensor x = Tensor::empty(DType::kFloat32, {count, width});
+Dataset samples(const Shape& shape, int64_t batch) {
+  Tensor x = Tensor::empty(DType::kFloat32, shape);
+  const int64_t count = shape[0];
   Tensor y = Tensor::empty(DType::kInt64, {count});
-  for (int64_t i = 0; i < count; ++i) {
-    Random random(1, 0, static_cast<uint64_t>(i), 0);
-    for (int64_t j = 0; j < width; ++j) x.values<float>()[i * width + j] = random.normal();
-    y.values<int64_t>()[i] = i % 2;
-  }
+  Random random(1, 0, 0, 0);
+  for (float& value : x.values<float>()) value = static_cast<float>(random.normal());
+  for (int64_t i = 0; i < count; ++i) y.values<int64_t>()[i] = i % 2;
   return from_tensor_slices({{"x", x}, {"y", y}}).repeat().shuffle().batch(batch);
 }
 
-Model dense(int64_t width) {
-  Model model({Dense(width, {.activation = "relu"}), Dense(width, {.activation = "relu"}),
-               Dense(2, {.activation = "softmax"})},
-              {.device = "cpu"});
-  model.compile({.optimizer = Adam(1e-4), .loss = SparseCategoricalCrossentropy()});
-  return model;
+std::vector<Layer> dense(int64_t width) {
+  return {Dense(width, {.activation = "relu"}), Dense(width, {.activation = "relu"}),
+          Dense(2, {.activation = "softmax"})};
+}
+
+struct Subject {
+  std::vector<Layer> layers;
+  Dataset data;
+};
+
+Subject subject(const std::string& name) {
+  if (name == "small") return {dense(128), samples({4096, 784}, 32)};
+  if (name == "medium") return {dense(1024), samples({2048, 784}, 128)};
+  return {applications::resnet50_layers(), samples({128, 224, 224, 3}, 64)};
 }
 
 // Switches watching on and off, and keeps what a step took meanwhile.
@@ -95,53 +102,58 @@ struct Mean {
   double value = 0, error = 0;
 };
 
-Mean trimmed(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto cut = static_cast<int64_t>(values.size() / 50);
-  const std::vector<double> kept(values.begin() + cut, values.end() - cut);
-  const auto count = static_cast<double>(kept.size());
+Mean mean(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
   double sum = 0, squares = 0;
-  for (const double v : kept) sum += v;
-  for (const double v : kept) squares += (v - sum / count) * (v - sum / count);
+  for (const double v : values) sum += v;
+  for (const double v : values) squares += (v - sum / count) * (v - sum / count);
   return {std::expm1(sum / count), std::sqrt(squares / count / (count - 1))};
+}
+
+Turns measure(const std::string& name, const std::string& device, double seconds,
+              const std::string& trace) {
+  Subject s = subject(name);
+  Model model(std::move(s.layers), {.device = device});
+  model.compile({.optimizer = Adam(1e-4), .loss = SparseCategoricalCrossentropy()});
+  const auto turns = std::make_shared<Turns>(seconds);
+  FitOptions fit{.epochs = 1, .steps_per_epoch = int64_t{1} << 40, .callbacks = {turns}};
+  fit.show = Show::kNothing;
+  fit.trace = trace;
+  model.fit(s.data, fit);
+  std::filesystem::remove(trace);
+  return *turns;
 }
 
 int run(int argc, char** argv) {
   CLI::App app("What it costs a training run to be watched by the doctor.");
+  std::vector<std::string> models{"small", "medium"};
+  std::string device = "cpu";
   double seconds = 90;
   bool json = false;
+  app.add_option("--models", models, "small, medium (dense layers) or resnet50")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"small", "medium", "resnet50"}))
+      ->capture_default_str();
+  app.add_option("--device", device, "cpu or cuda")->capture_default_str();
   app.add_option("--seconds", seconds, "for each model")
-      ->capture_default_str()
-      ->check(CLI::Range(1.0, 1e5));
+      ->check(CLI::Range(1.0, 1e5))
+      ->capture_default_str();
   app.add_flag("--json", json, "for machines");
   CLI11_PARSE(app, argc, argv);
   const std::string trace =
       (std::filesystem::temp_directory_path() / fmt::format("headway-overhead-{}.trace", getpid()))
           .string();
-  struct Subject {
-    std::string name;
-    Model model;
-    Dataset data;
-  };
-  std::vector<Subject> subjects;
-  subjects.push_back({"small", dense(128), rows(4096, 784, 32)});
-  subjects.push_back({"medium", dense(1024), rows(2048, 784, 128)});
   nlohmann::ordered_json out;
-  double worst = 0;
-  for (Subject& s : subjects) {
-    const auto turns = std::make_shared<Turns>(seconds);
-    FitOptions fit{.epochs = 1, .steps_per_epoch = int64_t{1} << 40, .callbacks = {turns}};
-    fit.show = Show::kNothing;
-    fit.trace = trace;
-    s.model.fit(s.data, fit);
-    const Mean wall = trimmed(turns->wall), cpu = trimmed(turns->cpu);
+  double worst = -1;
+  for (const std::string& name : models) {
+    const Turns turns = measure(name, device, seconds, trace);
+    const Mean wall = mean(turns.wall), cpu = mean(turns.cpu);
     worst = std::max(worst, wall.value);
-    out["models"][s.name] = {{"wall", wall.value}, {"cpu", cpu.value}, {"error", wall.error}};
+    out["models"][name] = {{"wall", wall.value}, {"cpu", cpu.value}, {"error", wall.error}};
     if (json) continue;
-    fmt::print("{:8} wall {:+.2f}%  CPU {:+.2f}%  (standard error {:.2f}%, {} x 4 turns)\n", s.name,
-               100 * wall.value, 100 * cpu.value, 100 * wall.error, turns->wall.size());
+    fmt::print("{:8} wall {:+.2f}%  CPU {:+.2f}%  (standard error {:.2f}%, {} x 4 turns)\n", name,
+               100 * wall.value, 100 * cpu.value, 100 * wall.error, turns.wall.size());
   }
-  std::filesystem::remove(trace);
   out["overhead"] = worst;
   if (json) fmt::print("{}\n", out.dump());
   return 0;

@@ -19,4 +19,7 @@ inline int64_t now_ns() { return read_clock_ns(CLOCK_MONOTONIC); }
 // CPU time of the whole process, in nanoseconds.
 inline int64_t process_cpu_ns() { return read_clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
+// CPU time of the calling thread.
+inline int64_t thread_cpu_ns() { return read_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
 }  // namespace headway

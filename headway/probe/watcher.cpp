@@ -91,9 +91,9 @@ bool Watcher::look() {
     look_around_all();
   }
   if (now >= next_stacks_s_) {
-    const int64_t before = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const int64_t before = thread_cpu_ns();
     read_stacks();
-    const double cost = 1e-9 * double(read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - before);
+    const double cost = 1e-9 * double(thread_cpu_ns() - before);
     next_stacks_s_ = now + std::max(kStacksEveryS, cost / kMostOfACore);
   }
   return targets_.count(root_) > 0;

@@ -11,7 +11,9 @@ namespace headway {
 namespace {
 
 constexpr double kFirstInterval = 0.25;
-constexpr size_t kMaxSamples = 600;  // before every other one is dropped
+constexpr double kLookShare = 0.001;  // of one core; many threads or GPUs make a look dear ...
+constexpr double kLongestRest = 2;    // ... but it comes
+constexpr size_t kMaxSamples = 600;   // before every other one is dropped
 constexpr size_t kMaxNumbers = 200;
 constexpr size_t kMaxPhases = 1000, kMaxNotes = 100, kMaxEpochs = 1000;
 constexpr double kTick = 0.5;    // how often it is checked that something moves
@@ -289,6 +291,16 @@ void TraceRecorder::look() {
   thin_out(trace_.samples, kMaxSamples);
 }
 
+// Looks; how long to leave it at that.
+double TraceRecorder::look_and_rest() {
+  const int64_t begun = thread_cpu_ns();
+  {
+    MutexLock lock(mu_);
+    look();
+  }
+  return std::min(kLongestRest, 1e-9 * double(thread_cpu_ns() - begun) / kLookShare);
+}
+
 void TraceRecorder::report_stall() {
   std::string text;
   {
@@ -363,12 +375,8 @@ void TraceRecorder::run() {
       next_report *= 2;
       report_stall();
     } else if (now >= next_look) {
-      next_look = now + interval;
       if (++looks % kMaxSamples == 0) interval *= 2;
-      {
-        MutexLock lock(mu_);
-        look();
-      }
+      next_look = now + std::max(interval, look_and_rest());
       show_looked();
     }
     wait.lock();

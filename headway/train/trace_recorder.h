@@ -18,8 +18,9 @@
 namespace headway {
 
 // Inside train/: the inside eye. A thread looks at the counters of a training run four times a
-// second at first, more seldom the longer it lasts, and keeps what it saw as a Trace of bounded
-// size; in a file too when it has a name. The training thread only stores a few numbers.
+// second at first, more seldom the longer it lasts or the dearer a look is, and keeps what it saw
+// as a Trace of bounded size; in a file too when it has a name. The training thread only stores a
+// few numbers.
 //
 //   TraceRecorder recorder("run.trace", facts, counters);
 //   recorder.watch(&pipeline);  ...  recorder.watch(nullptr);  // before it goes
@@ -62,6 +63,7 @@ class TraceRecorder {
   void run();
   void stop();
   void look() REQUIRES(mu_);
+  double look_and_rest() EXCLUDES(mu_);
   void look_at_feed(TraceSample& sample) REQUIRES(mu_);
   void find_gpu() EXCLUDES(mu_);
   GpuSample look_at_gpu(double now_s) REQUIRES(mu_);
