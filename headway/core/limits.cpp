@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -29,17 +30,18 @@ std::optional<int64_t> number(const std::string& path) {
   return std::stoll(*line);
 }
 
-int affinity_count() {
+int affinity_count(const std::string& process) {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  const pid_t pid = process == "self" ? 0 : static_cast<pid_t>(std::atoi(process.c_str()));
+  if (sched_getaffinity(pid, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   return std::max<int>(1, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-std::optional<double> cpu_quota(const std::string& root) {
+std::optional<double> cpu_quota(const std::string& root, const std::string& process) {
   std::optional<double> least;
   const auto take = [&](double quota) { least = least ? std::min(*least, quota) : quota; };
   for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-    for (const std::string& group : cgroup_lineage(root, "")) {
+    for (const std::string& group : cgroup_lineage(root, "", process)) {
       const auto line = first_line(root + mount + group + "/cpu.max");
       if (!line || line->starts_with("max")) continue;
       double quota = 0, period = 0;
@@ -47,7 +49,7 @@ std::optional<double> cpu_quota(const std::string& root) {
     }
   }
   for (const char* mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}) {
-    for (const std::string& group : cgroup_lineage(root, "cpu")) {
+    for (const std::string& group : cgroup_lineage(root, "cpu", process)) {
       const std::string folder = root + mount + group;
       const auto quota = number(folder + "/cpu.cfs_quota_us");
       const auto period = number(folder + "/cpu.cfs_period_us");
@@ -80,7 +82,7 @@ int64_t reclaimable(const std::string& folder) {
   return total >= 0 ? total : plain;
 }
 
-int64_t cgroup_headroom(const std::string& root) {
+int64_t cgroup_headroom(const std::string& root, const std::string& process) {
   int64_t least = INT64_MAX;
   const auto take = [&](const std::string& folder, const char* limit_file, const char* usage_file) {
     const auto limit = number(folder + limit_file), usage = number(folder + usage_file);
@@ -88,11 +90,11 @@ int64_t cgroup_headroom(const std::string& root) {
     least = std::min(least, *limit - std::max<int64_t>(0, *usage - reclaimable(folder)));
   };
   for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-    for (const std::string& group : cgroup_lineage(root, "")) {
+    for (const std::string& group : cgroup_lineage(root, "", process)) {
       take(root + mount + group, "/memory.max", "/memory.current");
     }
   }
-  for (const std::string& group : cgroup_lineage(root, "memory")) {
+  for (const std::string& group : cgroup_lineage(root, "memory", process)) {
     take(root + "/sys/fs/cgroup/memory" + group, "/memory.limit_in_bytes",
          "/memory.usage_in_bytes");
   }
@@ -101,21 +103,21 @@ int64_t cgroup_headroom(const std::string& root) {
 
 }  // namespace
 
-Limits read_limits(const std::string& root) {
+Limits read_limits(const std::string& root, const std::string& process) {
   Limits limits;
-  const int cores = affinity_count();
+  const int cores = affinity_count(process);
   limits.cpus = cores;
   limits.cpu_source = fmt::format("{} core{}", cores, cores == 1 ? "" : "s");
-  if (const auto quota = cpu_quota(root); quota && *quota < cores) {
+  if (const auto quota = cpu_quota(root, process); quota && *quota < cores) {
     limits.cpus = *quota;
     limits.cpu_source = fmt::format("cgroup quota {:.2g} of {} cores", *quota, cores);
   }
-  limits.memory_bytes = available_memory(root);
+  limits.memory_bytes = available_memory(root, process);
   return limits;
 }
 
-int64_t available_memory(const std::string& root) {
-  return std::min(machine_available(root), cgroup_headroom(root));
+int64_t available_memory(const std::string& root, const std::string& process) {
+  return std::min(machine_available(root), cgroup_headroom(root, process));
 }
 
 }  // namespace headway

@@ -5,7 +5,7 @@
 
 namespace headway {
 
-// What this process may really use: the machine, cut by CPU affinity and by every cgroup (v1 or v2)
+// What a process may really use: the machine, cut by CPU affinity and by every cgroup (v1 or v2)
 // that holds the process.
 struct Limits {
   double cpus = 1;           // cores' worth of CPU time; a quota may make it fractional
@@ -14,8 +14,8 @@ struct Limits {
   std::string cpu_source;    // "2 cores", "cgroup quota 1.5 of 8 cores"
 };
 
-// `root` stands for "/" and lets tests bring their own /proc and /sys.
-Limits read_limits(const std::string& root = "");
-int64_t available_memory(const std::string& root = "");  // Limits::memory_bytes alone
+// `root` stands for "/" and lets tests bring their own /proc and /sys; `process` is a number.
+Limits read_limits(const std::string& root = "", const std::string& process = "self");
+int64_t available_memory(const std::string& root, const std::string& process);  // that alone
 
 }  // namespace headway

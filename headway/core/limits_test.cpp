@@ -23,7 +23,7 @@ class Machine {
     std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
     std::ofstream(root_ + path) << text;
   }
-  Limits limits() const { return read_limits(root_); }
+  Limits limits(const std::string& process = "self") const { return read_limits(root_, process); }
 
  private:
   std::string root_;
@@ -53,6 +53,16 @@ TEST(Limits, TakeTheTightestQuotaOfAllAncestorsInV2) {
   machine.set("/sys/fs/cgroup/jobs/mine/memory.stat", "anon 1\ninactive_file 600000\n");
   EXPECT_EQ(machine.limits().memory_bytes, 2600000);
   EXPECT_NE(machine.limits().cpu_source.find("cgroup quota 0.5"), std::string::npos);
+}
+
+TEST(Limits, OfAnotherProcessAreThoseOfItsGroup) {
+  Machine machine;
+  machine.set("/proc/self/cgroup", "0::/mine\n");
+  const std::string other = std::to_string(::getppid());
+  machine.set("/proc/" + other + "/cgroup", "0::/its\n");
+  machine.set("/sys/fs/cgroup/its/cpu.max", "50000 100000\n");
+  EXPECT_EQ(machine.limits().cpus, cores());
+  EXPECT_DOUBLE_EQ(machine.limits(other).cpus, 0.5);
 }
 
 TEST(Limits, KnowVersionOne) {

@@ -64,9 +64,8 @@ Watcher::Watcher(pid_t root, Options options)
   seen_.seen = true;
   seen_.pid = root;
   seen_.launched = options.launched;
-  const Limits limits = read_limits();
   run_.eye = "outside";
-  run_.cpus = limits.cpus, run_.cpu_source = limits.cpu_source;
+  read_limits_of(root);
   run_.machine_cores = sysconf(_SC_NPROCESSORS_ONLN);
   nvml_ = std::make_unique<Nvml>();
   const TaskStat stat = parse_stat(file_text(fmt::format("/proc/{}/stat", root), 1024));
@@ -74,6 +73,11 @@ Watcher::Watcher(pid_t root, Options options)
     const double up = std::strtod(file_text("/proc/uptime", 64).c_str(), nullptr);
     seen_.since_start_s = std::max(0.0, up - stat.started_s);
   }
+}
+
+void Watcher::read_limits_of(pid_t pid) {
+  const Limits limits = read_limits("", std::to_string(pid));
+  run_.cpus = limits.cpus, run_.cpu_source = limits.cpu_source;
 }
 
 double Watcher::now_s() const { return 1e-9 * double(now_ns() - began_ns_); }
@@ -211,6 +215,7 @@ void Watcher::read_counters() {
     seen_.training_since_s = now;
 
   if (main_ != system_of_ || now >= next_system_s_) {  // its cgroup may change
+    read_limits_of(main_);
     system_ = std::make_unique<SystemSampler>("", std::to_string(main_));
     system_of_ = main_;
     next_system_s_ = now + kAroundEveryS;

@@ -44,6 +44,7 @@ class Watcher {
   Trace trace() const;
 
  private:
+  void read_limits_of(pid_t pid);
   void find_processes();
   void read_stacks();
   void count_stacks(Target& target, const char* role);

@@ -59,8 +59,9 @@ std::string find_quota_file(const std::string& root, const std::string& process)
 
 SystemSampler::SystemSampler(std::string root, std::string process)
     : root_(std::move(root)),
-      proc_(root_ + "/proc/" + process),
-      quota_file_(find_quota_file(root_, process)) {}
+      process_(std::move(process)),
+      proc_(root_ + "/proc/" + process_),
+      quota_file_(find_quota_file(root_, process_)) {}
 
 SystemSample SystemSampler::sample() {
   SystemSample out;
@@ -97,7 +98,8 @@ void SystemSampler::read_stat(SystemSample& out) const {
 void SystemSampler::read_memory(SystemSample& out) {
   out.swap_bytes = static_cast<int64_t>(value_of(contents(proc_ + "/status"), "VmSwap:")) << 10;
   if (const int64_t now = now_ns(); now >= available_next_ns_) {
-    available_bytes_ = available_memory(root_);  // a dozen files: dearer than all the rest
+    available_bytes_ =
+        available_memory(root_, process_);  // a dozen files: dearer than all the rest
     available_next_ns_ = now + kAvailableEveryNs;
   }
   out.available_bytes = available_bytes_;

@@ -42,7 +42,7 @@ class SystemSampler {
   void read_quota(SystemSample& out) const;
   double run_queue_wait_s();
 
-  std::string root_, proc_;
+  std::string root_, process_, proc_;
   int64_t available_bytes_ = 0, available_next_ns_ = 0;
   std::string quota_file_;                 // the cpu.stat of the nearest group with a quota
   std::map<std::string, double> waiting_;  // ns per thread, also those that have ended

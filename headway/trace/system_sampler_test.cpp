@@ -86,6 +86,17 @@ TEST(SystemSampler, CountsThrottlingInBothVersionsOfCgroups) {
   EXPECT_DOUBLE_EQ(SystemSampler(one.root).sample().throttled_s, 2);
 }
 
+TEST(SystemSampler, KnowsWhatAnotherProcessMayStillTake) {
+  Machine machine;
+  machine.set("/proc/meminfo", "MemAvailable: 4000 kB\n");
+  machine.set("/proc/self/cgroup", "0::/mine\n");
+  machine.set("/proc/7/cgroup", "0::/its\n");
+  machine.set("/sys/fs/cgroup/its/memory.max", "3000000\n");
+  machine.set("/sys/fs/cgroup/its/memory.current", "1000000\n");
+  EXPECT_EQ(SystemSampler(machine.root).sample().available_bytes, 4000 * 1024);
+  EXPECT_EQ(SystemSampler(machine.root, "7").sample().available_bytes, 2000000);
+}
+
 TEST(SystemSampler, FindsThisProcessAlive) {
   SystemSampler sampler;
   EXPECT_GT(sampler.sample().rss_bytes, 0);
