@@ -70,6 +70,27 @@ TEST(OutsideRules, ALoaderWithoutWorkersIsNamedWithTheUsersLine) {
   EXPECT_EQ(findings[0].where, "train.py:5   im = Image.open(p).resize(s)");
 }
 
+// Twelve workers that want eight cores' worth of time, beside a training thread.
+Trace crowded(double main_cores) {
+  Trace trace = watched({training(250), stack("fetch", "pipe", {users(8, "main", "for")}, 50)});
+  Outside& seen = trace.outside;
+  for (int64_t pid = 2; pid < 14; ++pid)
+    seen.processes.push_back({.pid = pid, .role = "worker", .name = "python", .state = "R"});
+  seen.cores = 3.9;
+  seen.wanted_cores = 8;
+  seen.ready_share = 0.5;
+  seen.threads = {{.name = "main thread", .count = 1, .cores = main_cores}};
+  return trace;
+}
+
+TEST(OutsideRules, WorkersThatTakeTheCoresFromTrainingAreNamed) {
+  EXPECT_EQ(first_cause(crowded(0.2)), "dataloader-workers");
+  EXPECT_EQ(first_cause(crowded(0.8)), "none");
+  Trace on_gpu = crowded(0.2);
+  on_gpu.outside.gpus = {{.used = true}};
+  EXPECT_EQ(first_cause(on_gpu), "none");
+}
+
 // A pool of two whose parent waits for its results.
 Trace waiting_pool(std::vector<SeenFrame> first, std::vector<SeenFrame> second) {
   Trace trace = watched({});

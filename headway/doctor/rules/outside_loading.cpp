@@ -78,6 +78,21 @@ std::optional<Finding> many_small_reads(const OutsideEvidence& e) {
       .fix = "pack samples into few large files (TFRecord, tar shards) and read those"};
 }
 
+// Of the training thread's time: it could compute, and gets no core. On a GPU a step waits for
+// other things, too, and that is not to be told apart.
+double starved_share(const OutsideEvidence& e) {
+  const bool crowded = e.seen.wanted_cores >= 2 * e.cpus();
+  const bool gpu = std::any_of(e.seen.gpus.begin(), e.seen.gpus.end(),
+                               [](const SeenGpu& each) { return each.used; });
+  if (!crowded || gpu) return 0;
+  double cores = 0;
+  for (const SeenThreads& each : e.seen.threads)
+    if (each.name == "main thread") cores = each.cores;
+  const double stepping =
+      e.training_share([](const SeenStack& s) { return on_main(s) && s.activity == "step"; });
+  return std::max(0.0, stepping - cores);
+}
+
 // PyTorch's DataLoader: none, too few or too many workers.
 std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
   if (e.training_samples() < kEnough) return std::nullopt;
@@ -103,19 +118,21 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
     f.fix = fmt::format("DataLoader(..., num_workers={:.0f}, persistent_workers=True)",
                         std::max(1.0, e.cpus()));
     f.predicted_gain = 1 / std::max(1 - inline_share, inline_share / std::max(1.0, e.cpus()));
-  } else if (e.workers() > 0 && waiting >= kMainWaits && ever_stepped) {
+  } else if (const double starved = starved_share(e);
+             e.workers() > 0 && waiting + starved >= kMainWaits && ever_stepped) {
     const double asked = double(e.workers());
     const bool crowd = asked >= 2 * e.cpus() && e.seen.ready_share >= 0.3;
     const bool few = asked < e.cpus() && e.seen.wanted_cores < kMostCores * e.cpus();
     if (!crowd && !few) return std::nullopt;
-    f.severity = waiting >= kMuch ? Severity::kHigh : Severity::kWarning;
+    f.severity = waiting + starved >= kMuch ? Severity::kHigh : Severity::kWarning;
     f.confidence = 0.8;
     f.summary = crowd ? fmt::format("{} workers share {:.3g} cores and get in each other's way",
                                     e.workers(), e.cpus())
                       : fmt::format("{} worker{} cannot keep up while cores are idle", e.workers(),
                                     e.workers() == 1 ? "" : "s");
     f.evidence = {
-        fmt::format("{:.0f}% of the training thread's time waits for a batch", 100 * waiting),
+        fmt::format("{:.0f}% of the training thread's time waits for a batch, {:.0f}% for a core",
+                    100 * waiting, 100 * starved),
         fmt::format("{:.2f} of {:.3g} cores are used; ready threads had no core {:.0f}% of their "
                     "time",
                     e.seen.cores, e.cpus(), 100 * e.seen.ready_share)};
