@@ -177,6 +177,29 @@ TEST(OutsideRules, ANeighbourThatComesAndStaysIsNoGrowth) {
   EXPECT_EQ(cause_of_paces([](int i) { return 10e-3 * noise(i); }), "none");
 }
 
+// Begins at 2.3, is up at `peak` for the first quarter of the watch and at `late` in the rest.
+std::string cause_of_losses(double peak, double late) {
+  Trace trace = watched({training(300)});
+  for (int i = 0; i < 40; ++i) {
+    TraceSample sample;
+    sample.at_s = 0.5 * i;
+    sample.steps = 50 * i;
+    sample.losses = 50 * i;
+    sample.loss_sum = i < 10 ? peak : late + 0.01 * i;  // the last one
+    trace.samples.push_back(sample);
+  }
+  trace.outside.progress.steps = trace.outside.progress.losses = 2000;
+  trace.outside.progress.first_loss = 2.3;
+  return first_cause(trace);
+}
+
+TEST(OutsideRules, ALossThatWentUpAndStaysThereIsNamed) {
+  EXPECT_EQ(cause_of_losses(10, 9), "learning-rate");
+  EXPECT_EQ(cause_of_losses(5e8, 4), "learning-rate");
+  EXPECT_EQ(cause_of_losses(10, 4), "none");
+  EXPECT_EQ(cause_of_losses(5e8, 2), "none");  // it came back
+}
+
 TEST(OutsideRules, ThreeSecondsAreTooFewToJudge) {
   EXPECT_EQ(first_cause(watched({loading_inline(40), training(5)})), "none");
 }

@@ -335,8 +335,9 @@ std::optional<Finding> loss_frozen(const E& e) {
           "trainable, and at the learning rate"};
 }
 
+// Several times what it was; or thrown far up once, and since then not back where it began.
 std::optional<Finding> loss_went_up(const E& e) {
-  constexpr double kTimes = 3;
+  constexpr double kTimes = 3, kThrown = 100, kNotBack = 1.3;
   constexpr int64_t kSteps = 200;
   std::vector<double> losses;
   for (const TraceSample& sample : e.trace.samples)
@@ -346,14 +347,17 @@ std::optional<Finding> loss_went_up(const E& e) {
   const double first = e.seen.progress.first_loss;
   double late = 1e300;
   for (size_t i = losses.size() / 2; i < losses.size(); ++i) late = std::min(late, losses[i]);
-  if (first <= 0 || late < kTimes * first) return std::nullopt;
+  const double peak = *std::max_element(losses.begin(), losses.end());
+  const double least = peak >= kThrown * first ? kNotBack : kTimes;
+  if (first <= 0 || late < least * first) return std::nullopt;
   return Finding{
       .cause = "learning-rate",
       .severity = Severity::kWarning,
       .confidence = 0.75,
       .summary = fmt::format("the loss went up and stays there: {:.4g} at first, {:.4g} now", first,
                              losses.back()),
-      .evidence = {fmt::format("never below {:.4g} in the second half of the watch", late)},
+      .evidence = {fmt::format("up to {:.4g}, never below {:.4g} in the second half of the watch",
+                               peak, late)},
       .where = fit_line_of(e),
       .fix = "a learning rate ten times smaller"};
 }
