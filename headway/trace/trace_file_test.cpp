@@ -1,6 +1,7 @@
 #include "headway/trace/trace_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -114,25 +115,34 @@ TEST(TraceFile, LinesOfAnUnknownKindAreForLaterVersions) {
   EXPECT_EQ(parse_trace(in, "x").ending, "finished");
 }
 
-std::string file_with(const std::string& text) {
-  const std::string path = ::testing::TempDir() + "/headway_follow.trace";
-  std::ofstream(path) << text;
-  return path;
+// Tests run side by side, each in a process of its own.
+std::string followed_file() {
+  return ::testing::TempDir() + "/headway_follow_" + std::to_string(::getpid()) + ".trace";
 }
 
-TEST(TraceFollower, TakesWhatWasAppendedAndLeavesTheLineThatIsNotWhole) {
+std::string file_with(const std::string& text) {
+  std::ofstream(followed_file()) << text;
+  return followed_file();
+}
+
+class FollowedTrace : public ::testing::Test {
+ protected:
+  ~FollowedTrace() override { std::filesystem::remove(followed_file()); }
+};
+
+TEST_F(FollowedTrace, TakesWhatWasAppendedAndLeavesTheLineThatIsNotWhole) {
   TraceFollower run(file_with(kHead + "{\"kind\":\"sample\",\"steps\":1}\n{\"kind\":\"sam"));
   EXPECT_TRUE(run.read_on());
   EXPECT_EQ(run.trace().samples.size(), 1u);
   EXPECT_FALSE(run.read_on());
-  std::ofstream(::testing::TempDir() + "/headway_follow.trace", std::ios::app)
+  std::ofstream(followed_file(), std::ios::app)
       << "ple\",\"steps\":2}\n{\"kind\":\"end\",\"ending\":\"finished\"}\n";
   EXPECT_TRUE(run.read_on());
   EXPECT_EQ(run.trace().samples.at(1).steps, 2);
   EXPECT_TRUE(run.trace().ended());
 }
 
-TEST(TraceFollower, BeginsAgainWhenAnotherRunTookTheFile) {
+TEST_F(FollowedTrace, BeginsAgainWhenAnotherRunTookTheFile) {
   TraceFollower run(file_with(kHead + "{\"kind\":\"sample\"}\n{\"kind\":\"sample\"}\n"));
   EXPECT_TRUE(run.read_on());
   file_with(kHead);
@@ -140,7 +150,7 @@ TEST(TraceFollower, BeginsAgainWhenAnotherRunTookTheFile) {
   EXPECT_TRUE(run.trace().samples.empty());
 }
 
-TEST(TraceFollower, RefusesWhatReadTraceRefuses) {
+TEST_F(FollowedTrace, RefusesWhatReadTraceRefuses) {
   EXPECT_THROW(TraceFollower(file_with("hello\n")).read_on(), Error);
   EXPECT_THROW(TraceFollower(file_with(kHead + "{\"kind\":\nx\n")).read_on(), Error);
   EXPECT_THROW(TraceFollower("missing.trace").read_on(), Error);
