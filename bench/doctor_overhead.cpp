@@ -121,6 +121,10 @@ Turns measure(const std::string& name, const std::string& device, double seconds
   fit.trace = trace;
   model.fit(s.data, fit);
   std::filesystem::remove(trace);
+  if (turns->wall.size() < 2) {
+    throw Error(fmt::format("{}: {} s are too short for eight turns", name, seconds),
+                "ask for more --seconds");
+  }
   return *turns;
 }
 
@@ -162,4 +166,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace headway::bench
 
-int main(int argc, char** argv) { return headway::bench::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return headway::bench::run(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "doctor_overhead: {}\n", e.what());
+    return 1;
+  }
+}

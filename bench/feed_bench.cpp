@@ -16,6 +16,7 @@
 
 #include "bench/limit.h"
 #include "headway/core/clock.h"
+#include "headway/core/median.h"
 #include "headway/headway.h"
 #include "headway/io/glob.h"
 
@@ -39,11 +40,6 @@ struct Settings {
 struct Round {
   double images_per_s = 0, cpu_ms_per_image = 0, first_batch_ms = 0;
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 std::vector<std::string> images_in(const std::string& folder) {
   const PathList list = list_files(folder + "/**/*.{jpg,jpeg,JPG,JPEG,png,PNG}");

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "headway/core/clock.h"
+#include "headway/core/median.h"
 #include "headway/headway.h"
 
 using namespace headway;
@@ -44,11 +45,6 @@ int64_t burn(int64_t x) {  // a CPU-bound map of about 100 microseconds
 int64_t wait_5ms(int64_t x) {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   return x;
-}
-
-double median(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v[v.size() / 2];
 }
 
 }  // namespace

@@ -4,29 +4,15 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include "headway/core/fake_machine.h"
 
 namespace headway {
 namespace {
 
-// A root folder with the files of /proc and /sys that a test wants to be true.
-class Machine {
- public:
-  Machine() {
-    std::string name = (std::filesystem::temp_directory_path() / "headway-limits-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
-    set("/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    4000 kB\n");
-  }
-  ~Machine() { std::filesystem::remove_all(root_); }
-  void set(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << text;
-  }
-  Limits limits(const std::string& process = "self") const { return read_limits(root_, process); }
-
- private:
-  std::string root_;
+// With some memory.
+struct Machine : testing::FakeMachine {
+  Machine() { set("/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    4000 kB\n"); }
+  Limits limits(const std::string& process = "self") const { return read_limits(root, process); }
 };
 
 int cores() {

@@ -3,28 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
+
+#include "headway/core/fake_machine.h"
 
 namespace headway {
 namespace {
 
-// A root folder with the files of /proc and /sys that a test wants to be true.
-class Machine {
- public:
-  Machine() {
-    std::string name = (std::filesystem::temp_directory_path() / "headway-system-XXXXXX").string();
-    root = ::mkdtemp(name.data());
-  }
-  ~Machine() { std::filesystem::remove_all(root); }
-  void set(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
-    std::ofstream(root + path) << text;
-  }
-  std::string root;
-};
+using testing::FakeMachine;
 
 TEST(SystemSampler, ReadsTheProcess) {
-  Machine machine;
+  FakeMachine machine;
   machine.set("/proc/self/stat",
               "7 (a) b (c) R 1 7 7 0 -1 4194304 100 0 12 0 250 50 0 0 20 0 4 0 1 1000000 2 0 0\n");
   machine.set("/proc/self/status", "Name:\tx\nVmSwap:\t  12 kB\n");
@@ -41,7 +29,7 @@ TEST(SystemSampler, ReadsTheProcess) {
 }
 
 TEST(SystemSampler, KeepsWhatEndedThreadsHadWaited) {
-  Machine machine;
+  FakeMachine machine;
   machine.set("/proc/self/task/1/schedstat", "10 1000000000 5\n");
   machine.set("/proc/self/task/2/schedstat", "10 500000000 5\n");
   SystemSampler sampler(machine.root);
@@ -53,7 +41,7 @@ TEST(SystemSampler, KeepsWhatEndedThreadsHadWaited) {
 }
 
 TEST(SystemSampler, ReadsPressure) {
-  Machine machine;
+  FakeMachine machine;
   machine.set("/proc/pressure/io",
               "some avg10=0.49 avg60=0.93 avg300=0.56 total=2500000\n"
               "full avg10=0.37 avg60=0.88 avg300=0.54 total=1500000\n");
@@ -64,14 +52,14 @@ TEST(SystemSampler, ReadsPressure) {
 }
 
 TEST(SystemSampler, ReadsHowIdleTheMachineIs) {
-  Machine machine;
+  FakeMachine machine;
   machine.set("/proc/stat", "cpu  10 0 5 300 100 0 0 0 0 0\ncpu0 10 0 5 300 100\n");
   EXPECT_DOUBLE_EQ(SystemSampler(machine.root).sample().idle_s,
                    400.0 / double(sysconf(_SC_CLK_TCK)));
 }
 
 TEST(SystemSampler, CountsThrottlingInBothVersionsOfCgroups) {
-  Machine two;
+  FakeMachine two;
   two.set("/proc/self/cgroup", "0::/jobs/mine\n");
   two.set("/sys/fs/cgroup/jobs/mine/cpu.stat", "usage_usec 5\nnr_periods 0\n");
   two.set("/sys/fs/cgroup/jobs/cpu.stat", "nr_periods 10\nnr_throttled 4\nthrottled_usec 500000\n");
@@ -79,7 +67,7 @@ TEST(SystemSampler, CountsThrottlingInBothVersionsOfCgroups) {
   EXPECT_EQ(sample.quota_periods, 10);
   EXPECT_EQ(sample.throttled_count, 4);
   EXPECT_DOUBLE_EQ(sample.throttled_s, 0.5);
-  Machine one;
+  FakeMachine one;
   one.set("/proc/self/cgroup", "4:cpu,cpuacct:/a\n");
   one.set("/sys/fs/cgroup/cpu/a/cpu.stat",
           "nr_periods 20\nnr_throttled 5\nthrottled_time 2000000000\n");
@@ -87,7 +75,7 @@ TEST(SystemSampler, CountsThrottlingInBothVersionsOfCgroups) {
 }
 
 TEST(SystemSampler, KnowsWhatAnotherProcessMayStillTake) {
-  Machine machine;
+  FakeMachine machine;
   machine.set("/proc/meminfo", "MemAvailable: 4000 kB\n");
   machine.set("/proc/self/cgroup", "0::/mine\n");
   machine.set("/proc/7/cgroup", "0::/its\n");

@@ -26,7 +26,8 @@ class Training {
   virtual void save_weights(const std::string& path) const = 0;
   // Said at once, between two progress lines, and kept in the history.
   virtual void warn(const std::string& text) = 0;
-  // Whether the doctor watches, from the next step on: what that costs can be measured in one run.
+  // Whether the doctor and its watchdog look on, from the next step: what that costs can be
+  // measured in one run. Without telemetry they never do.
   virtual void watch(bool on) = 0;
 };
 

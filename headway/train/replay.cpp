@@ -2,13 +2,13 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "headway/core/clock.h"
+#include "headway/core/median.h"
 #include "headway/train/tensor_bridge.h"
 #include "headway/train/training_loop.h"
 
@@ -65,27 +65,23 @@ class Untouched {
 double TrainingLoop::replayed_step_s(Batch batch) {
   StepCounters counters;  // the run's own are not to know
   at::Tensor loss;
-  std::vector<int64_t> ended;
-  int64_t begun = 0;
+  std::vector<double> seconds;
+  int64_t begun = 0, ended = 0;
   int step = -kWarmUp;
   for (; step < kMostSteps; ++step) {
     const double spent = 1e-9 * double(now_ns() - begun);
     if (step >= kLeastSteps && spent > kSeconds) break;
-    if (step == 0) begun = now_ns();
+    if (step == 0) begun = ended = now_ns();
     loss = spec_.loss(batch, counters, nullptr);
     loss.backward();
     optimizer_->step();
     optimizer_->zero_grad();
     if (step == -1) (void)loss.item<double>();  // a GPU is done with the warm-up
-    if (step >= 0) ended.push_back(now_ns());
+    const int64_t now = now_ns();
+    if (step >= 0) seconds.push_back(1e-9 * double(now - std::exchange(ended, now)));
   }
   (void)loss.item<double>();
-  if (!spec_.device.is_cpu()) return 1e-9 * double(now_ns() - begun) / step;
-  std::adjacent_difference(ended.begin(), ended.end(), ended.begin());
-  ended.front() -= begun;
-  const auto middle = ended.begin() + static_cast<int64_t>(ended.size() / 2);
-  std::nth_element(ended.begin(), middle, ended.end());
-  return 1e-9 * double(*middle);
+  return spec_.device.is_cpu() ? median(seconds) : 1e-9 * double(now_ns() - begun) / step;
 }
 
 // A feed that fills its queues would take cores away from what is measured.

@@ -25,44 +25,9 @@ void add(std::atomic<T>& to, T value) {
   to.store(to.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
 }
 
-void add_stage(StageSample& to, const StageSample& more) {
-  to.in += more.in;
-  to.out += more.out;
-  to.dropped += more.dropped;
-  to.bytes_out += more.bytes_out;
-  to.busy_s += more.busy_s;
-  to.input_s += more.input_s;
-  to.waits_for_input += more.waits_for_input;
-  to.waits_for_room += more.waits_for_room;
-  for (size_t i = 0; i < std::min(to.op_busy_s.size(), more.op_busy_s.size()); ++i) {
-    to.op_busy_s[i] += more.op_busy_s[i];
-  }
-}
-
 // How long a phase must last to get a line of its own; what every step does is counted anyway.
 double worth_noting(std::string_view phase) {
   return phase == "step" || phase == "waiting for data" ? kQuiet : 0.1;
-}
-
-StageFacts facts_of(const StageStats& stage) {
-  StageFacts facts{.name = stage.name, .depth = stage.depth};
-  for (const OpStats& op : stage.ops) facts.ops.push_back(op.name);
-  return facts;
-}
-
-StageSample sample_of(const StageStats& stage) {
-  StageSample out{.in = stage.elements_in,
-                  .out = stage.elements_out,
-                  .dropped = stage.dropped,
-                  .bytes_out = stage.bytes_out,
-                  .busy_s = stage.busy_s,
-                  .input_s = stage.input_s,
-                  .waits_for_input = stage.waits_for_input,
-                  .waits_for_room = stage.waits_for_room,
-                  .queue_fill = stage.queue_fill,
-                  .queue_capacity = stage.queue_capacity};
-  for (const OpStats& op : stage.ops) out.op_busy_s.push_back(1e-9 * op.busy_ns);
-  return out;
 }
 
 FileSample files_now() {
@@ -139,12 +104,9 @@ void TraceRecorder::enter(const char* phase) {
 
 void TraceRecorder::watch(const Pipeline* pipeline) {
   MutexLock lock(mu_);
-  if (pipeline_) {  // what it has done is not forgotten when the next one counts from 0
-    TraceSample sum;
-    look_at_feed(sum);
-    earlier_ = std::move(sum);
-  }
-  pipeline_ = pipeline;
+  TraceSample sum;
+  look_at_feed(sum);
+  feed_.follow(pipeline, std::move(sum));
 }
 
 void TraceRecorder::loss(int64_t step, double value) {
@@ -205,30 +167,7 @@ void TraceRecorder::note(const std::string& kind, const std::string& text) {
 }
 
 void TraceRecorder::look_at_feed(TraceSample& sample) {
-  sample.batches = earlier_.batches;
-  sample.skipped = earlier_.skipped;
-  sample.stages = earlier_.stages;
-  sample.feed_threads = earlier_.feed_threads;  // so that the end of a run still tells
-  if (!pipeline_) return;
-  const PipelineStats stats = pipeline_->stats();
-  std::vector<StageFacts> facts;
-  for (const StageStats& stage : stats.stages) facts.push_back(facts_of(stage));
-  if (facts != trace_.stages) {  // stages come while a pipeline starts: counted from here on
-    trace_.stages = std::move(facts);
-    if (writer_) writer_->write(trace_.stages);
-  }
-  sample.batches += stats.taken;
-  sample.skipped += stats.skipped;
-  sample.feed_threads = stats.threads;
-  sample.feed_ram_bytes = stats.ram_used_bytes;
-  sample.buffer_held = stats.buffer_held;
-  sample.buffer_wanted = stats.buffer_wanted;
-  sample.stages.clear();
-  for (size_t i = 0; i < stats.stages.size(); ++i) {
-    StageSample stage = sample_of(stats.stages[i]);
-    if (earlier_.stages.size() == stats.stages.size()) add_stage(stage, earlier_.stages[i]);
-    sample.stages.push_back(std::move(stage));
-  }
+  if (feed_.look(sample, trace_.stages) && writer_) writer_->write(trace_.stages);
 }
 
 // Takes a while where there is one: on the recorder's own thread.
@@ -307,7 +246,7 @@ void TraceRecorder::report_stall() {
     MutexLock lock(mu_);
     const std::string_view phase = phase_.load(std::memory_order_relaxed);
     const bool owes = phase == "waiting for data" || phase == "first batch";
-    if (pipeline_ && owes) text = pipeline_->stall_report();
+    if (feed_.pipeline() && owes) text = feed_.pipeline()->stall_report();
   }
   if (!text.empty()) note("stall", text);
   Trace seen;
@@ -347,7 +286,7 @@ void TraceRecorder::show_looked() {
 
 void TraceRecorder::interrupt_feed() {
   MutexLock lock(mu_);
-  if (pipeline_) pipeline_->interrupt();
+  if (feed_.pipeline()) feed_.pipeline()->interrupt();
 }
 
 void TraceRecorder::run() {

@@ -9,11 +9,11 @@
 #include <thread>
 
 #include "headway/core/sync.h"
-#include "headway/data/pipeline.h"
 #include "headway/trace/nvml.h"
 #include "headway/trace/step_counters.h"
 #include "headway/trace/trace.h"
 #include "headway/trace/trace_file.h"
+#include "headway/train/feed_watch.h"
 
 namespace headway {
 
@@ -89,8 +89,7 @@ class TraceRecorder {
   Mutex mu_;
   Trace trace_ GUARDED_BY(mu_);
   std::unique_ptr<TraceWriter> writer_ GUARDED_BY(mu_);
-  const Pipeline* pipeline_ GUARDED_BY(mu_) = nullptr;
-  TraceSample earlier_ GUARDED_BY(mu_);  // what pipelines before this one did
+  FeedWatch feed_ GUARDED_BY(mu_);
   SystemSampler system_ GUARDED_BY(mu_);
   std::unique_ptr<Nvml> nvml_ GUARDED_BY(mu_);  // once it is open
   GpuSample gpu_ GUARDED_BY(mu_);               // so far ...

@@ -42,7 +42,7 @@ int64_t samples_in(const Batch& batch) {
 }
 
 TrainingLoop::TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view)
-    : spec_(std::move(spec)), options_(options), view_(view) {
+    : spec_(std::move(spec)), options_(options), view_(view), watching_(options.telemetry) {
   if (options.epochs < 1) throw Error("fit: epochs is less than 1");
   if (options.accumulate < 1) throw Error("fit: accumulate is less than 1");
   if (!options.checkpoint.folder.empty()) checkpoints_.emplace(options.checkpoint);
@@ -201,7 +201,7 @@ void TrainingLoop::run_steps() {
 
 void TrainingLoop::train_batch(Batch batch) {
   const int64_t samples = samples_in(batch);
-  if (accumulated_ == 0 && options_.telemetry && watching_) signs_->look_at(step_ + 1);
+  if (accumulated_ == 0 && watching_) signs_->look_at(step_ + 1);
   const at::Tensor loss = spec_.loss(batch, counters_, signs_->looking() ? &*signs_ : nullptr);
   check_loss(loss);
   const bool on_cpu = spec_.device.is_cpu();

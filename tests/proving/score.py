@@ -33,7 +33,7 @@ LIVE_S = 40          # a case that has not ended by then is stopped and judged
 SLOW_S = 15          # a verdict that took longer is shown with what was said before
 SETTLED_S = 3        # a verdict that has stood for so long, on a run that stands still, will do ...
 STEADY_S = 10        # ... or for so long on one that goes on; sound runs are watched to the end
-CURED_RUNS = 3  # their median: what is cured keeps the cores busy, and neighbours move it by a fifth
+CURED_RUNS = 3       # their median: what is cured keeps the cores busy, and neighbours move it by a fifth
 SLOW_DISK = {"small-files": (2000, 0), "slow-records": (0, 12000)}  # us per open, per read
 
 

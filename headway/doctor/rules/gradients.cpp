@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headway/core/median.h"
 #include "headway/doctor/rules/rules.h"
 
 namespace headway {
@@ -26,13 +27,6 @@ const std::vector<NumbersSample>& looks(const Evidence& e) { return e.trace.numb
 
 double at(const std::vector<double>& values, size_t i) {
   return i < values.size() ? values[i] : -1;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 std::vector<size_t> kernels(const Trace& trace) {

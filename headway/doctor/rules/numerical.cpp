@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "headway/core/median.h"
 #include "headway/doctor/rules/rules.h"
 
 namespace headway {
@@ -120,9 +121,7 @@ double usual_update(const Evidence& e) {
       }
     }
   }
-  if (ratios.empty()) return -1;
-  std::nth_element(ratios.begin(), ratios.begin() + int64_t(ratios.size() / 2), ratios.end());
-  return ratios[ratios.size() / 2];
+  return ratios.empty() ? -1 : median(std::move(ratios));
 }
 
 std::optional<Finding> rate_too_low(const Evidence& e) {

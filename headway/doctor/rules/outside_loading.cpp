@@ -14,6 +14,7 @@ constexpr double kBlocked = 0.3;    // of a producer's time, in one kind of wait
 constexpr double kMostCores = 0.8;  // of those it may use: used, or waited for
 
 bool fetching(const SeenStack& s) { return on_main(s) && s.activity == "fetch"; }
+bool stepping(const SeenStack& s) { return on_main(s) && s.activity == "step"; }
 bool made_on_main(const SeenStack& s) { return on_main(s) && s.activity == "produce"; }
 
 // The training thread stands in a call of the framework and waits for other threads.
@@ -88,9 +89,7 @@ double starved_share(const OutsideEvidence& e) {
   double cores = 0;
   for (const SeenThreads& each : e.seen.threads)
     if (each.name == "main thread") cores = each.cores;
-  const double stepping =
-      e.training_share([](const SeenStack& s) { return on_main(s) && s.activity == "step"; });
-  return std::max(0.0, stepping - cores);
+  return std::max(0.0, e.training_share(stepping) - cores);
 }
 
 // PyTorch's DataLoader: none, too few or too many workers.
@@ -100,9 +99,7 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
     return on_main(s) && s.activity == "produce" && through(s, "torch/utils/data/dataloader.py");
   });
   const double waiting = e.training_share(fetching);
-  const bool ever_stepped = e.stepped() || e.count([](const SeenStack& s) {
-    return on_main(s) && s.activity == "step";
-  }) > 0;
+  const bool ever_stepped = e.stepped() || e.count(stepping) > 0;
   const auto makes = [](const SeenStack& s) {
     return s.training && s.activity == "produce" && through(s, "torch/utils/data/");
   };
@@ -131,8 +128,8 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
                       : fmt::format("{} worker{} cannot keep up while cores are idle", e.workers(),
                                     e.workers() == 1 ? "" : "s");
     f.evidence = {
-        fmt::format("{:.0f}% of the training thread's time waits for a batch, {:.0f}% for a core",
-                    100 * waiting, 100 * starved),
+        fmt::format("{:.0f}% of the training thread's time waits for a batch{}", 100 * waiting,
+                    starved > 0 ? fmt::format(", {:.0f}% for a core", 100 * starved) : ""),
         fmt::format("{:.2f} of {:.3g} cores are used; ready threads had no core {:.0f}% of their "
                     "time",
                     e.seen.cores, e.cpus(), 100 * e.seen.ready_share)};

@@ -1,0 +1,43 @@
+#include "headway/probe/watcher.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "headway/core/limits.h"
+
+namespace headway {
+namespace {
+
+// A process that may use the first of our cores only, and waits.
+class PinnedChild {
+ public:
+  PinnedChild() {
+    cpu_set_t ours, one;
+    sched_getaffinity(0, sizeof ours, &ours);
+    int first = 0;
+    while (!CPU_ISSET(first, &ours)) ++first;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    pid = ::fork();
+    if (pid == 0)
+      while (true) ::pause();
+    sched_setaffinity(pid, sizeof one, &one);
+  }
+  ~PinnedChild() {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  pid_t pid;
+};
+
+TEST(Watcher, KnowsTheLimitsOfWhatItWatchesNotItsOwn) {
+  if (read_limits().cpus < 2) GTEST_SKIP() << "one core: nothing to tell apart";
+  const PinnedChild child;
+  EXPECT_EQ(Watcher(child.pid, {}).trace().run.cpus, 1);
+}
+
+}  // namespace
+}  // namespace headway
