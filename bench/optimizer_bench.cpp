@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "headway/core/clock.h"
+#include "headway/core/median.h"
 #include "headway/train/foreach_step.h"
 #include "headway/train/optimizer_state.h"
 
@@ -94,11 +95,6 @@ double seconds_of(const std::function<void()>& step, int repeats) {
   const int64_t start = now_ns();
   for (int i = 0; i < repeats; ++i) step();
   return double(now_ns() - start) * 1e-9 / repeats;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 struct Times {

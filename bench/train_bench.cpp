@@ -17,6 +17,7 @@
 #include "bench/line_peer.h"
 #include "bench/raw_libtorch.h"
 #include "headway/core/clock.h"
+#include "headway/core/median.h"
 #include "headway/train/threads.h"
 #include "headway/train/train.h"
 
@@ -144,12 +145,6 @@ double raw_round(RawTraining& raw, const Task& task, const Settings& s) {
     images += task.batch;
   }
   return double(images) / (1e-9 * double(now_ns() - begin));
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 using Rounds = std::map<std::string, std::vector<double>>;
