@@ -30,6 +30,7 @@ ExpandFn nodes_of(std::function<Dataset(const Element&)> fn) {
 Options Options::or_else(const Options& others) const {
   Options merged = *this;
   if (!merged.threads) merged.threads = others.threads;
+  if (!merged.spare_cores) merged.spare_cores = others.spare_cores;
   if (!merged.ram_budget_bytes) merged.ram_budget_bytes = others.ram_budget_bytes;
   if (!merged.deterministic) merged.deterministic = others.deterministic;
   if (!merged.seed) merged.seed = others.seed;

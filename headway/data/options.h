@@ -29,6 +29,7 @@ struct ErrorPolicy {
 // How a pipeline runs. What is not set is chosen; see Pipeline::explain() for what and why.
 struct Options {
   std::optional<int> threads{};               // workers; 0 runs everything inside next()
+  std::optional<int> spare_cores{};           // default 0: left to others when threads are chosen
   std::optional<int64_t> ram_budget_bytes{};  // queues, shuffle buffers and caches together
   std::optional<bool> deterministic{};        // default true: same order whatever the threads
   std::optional<uint64_t> seed{};             // default 0

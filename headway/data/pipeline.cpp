@@ -43,6 +43,16 @@ Options cleaned(Options options) {
   return options;
 }
 
+// What the workers may count on.
+Limits limits_for(const Options& options) {
+  Limits limits = read_limits();
+  if (const int spare = options.spare_cores.value_or(0); spare > 0) {
+    limits.cpus = std::max(std::min(1.0, limits.cpus), limits.cpus - spare);
+    limits.cpu_source += fmt::format(", {} of them left to others", spare);
+  }
+  return limits;
+}
+
 std::string description_of(const Dataset& dataset) {
   const Options& options = dataset.options();
   const bool skips = options.errors && options.errors->skip;
@@ -64,7 +74,7 @@ void relax() {
 struct Pipeline::Impl {
   Impl(const Dataset& dataset, StartOptions start_options)
       : description(description_of(dataset)),
-        limits(read_limits()),
+        limits(limits_for(dataset.options())),
         run(cleaned(dataset.options()), cleaned(dataset.options())
                                             .ram_budget_bytes.value_or(static_cast<int64_t>(
                                                 double(limits.memory_bytes) * kRamShare))),

@@ -61,6 +61,41 @@ TEST(Doctor, BlamesASingleWorkerWhileCoresAreIdle) {
             "serial-map");
 }
 
+TEST(Doctor, BlamesTheNumberOfWorkersOnlyIfItWasAskedForAndTheyCompute) {
+  Simulation few{.op_ms = 200, .input_threads = 2, .cpus = 16, .compute_threads = 1};
+  EXPECT_EQ(causes(few), "dataloader-workers");
+  EXPECT_EQ(worst(few).where, "2 input threads");
+  EXPECT_NEAR(*worst(few).predicted_gain, 100.0 / 40, 0.1);  // then training takes the time
+  few.input_threads = 0;
+  EXPECT_EQ(causes(few), "input-bound");
+  EXPECT_EQ(worst(few).fix.find("that function waits"), std::string::npos) << worst(few).fix;
+  few.input_threads = 2;
+  few.op_blocks = true;
+  EXPECT_EQ(causes(few), "slow-storage");
+}
+
+TEST(Doctor, BlamesTheLaunchesWhenNothingElseKeepsTheGpuWaiting) {
+  Simulation idle{.cpus = 16, .compute_threads = 1, .device = "cuda:0", .gpu_busy = 0.4};
+  EXPECT_EQ(causes(idle), "launch-bound");
+  EXPECT_EQ(*worst(idle).predicted_gain, 2);  // of a batch twice as large
+  idle.gpu_busy = 0.8;
+  EXPECT_EQ(causes(idle), "");
+  idle.gpu_busy = 0.4;
+  idle.op_ms = 200;  // it waits for data
+  EXPECT_EQ(causes(idle), "input-bound");
+  idle.op_ms = 10;
+  idle.validation_ms = 40;
+  EXPECT_EQ(causes(idle), "hidden-validation");
+}
+
+TEST(Doctor, NotesFloat32OnAGpuThatIsAlwaysBusy) {
+  Simulation full{.device = "cuda:0", .gpu_busy = 0.97, .precision = "float32"};
+  EXPECT_EQ(causes(full), "");
+  EXPECT_EQ(worst(full).cause, "no-mixed-precision");
+  full.precision = "bfloat16";
+  EXPECT_EQ(worst(full).cause, "");
+}
+
 TEST(Doctor, BlamesDecodeWhenEveryCoreDecodes) {
   const Simulation slow{.op_ms = 200, .compute_cores = 0.1};
   EXPECT_EQ(causes(slow), "decode-saturated");

@@ -23,11 +23,15 @@ struct Simulation {
   double op_ms = 10, serial_ms = 0;
   std::string dataset = "image_folder(photos)\nshuffle(seed 0)\ndecode_image\nbatch(32)\n";
   int64_t feed_threads = 2;
-  bool op_blocks = false;  // it waits instead of computing
+  int64_t input_threads = 0;  // asked for
+  bool op_blocks = false;     // it waits instead of computing
   bool serial_blocks = false;
   // The machine.
   double cpus = 2;
   int64_t compute_threads = 2;
+  std::string device = "cpu";
+  double gpu_busy = 0;  // of the time
+  std::string precision{};
   double compute_cores = 0.5;  // used by training while it computes
   double bytes_per_sample = 0;
   // What is learnt.
@@ -80,6 +84,13 @@ inline TraceSample simulated_sample(const Simulation& s, double at_s, double ste
   out.system.available_bytes = 4'000'000'000;
   out.system.threads = 8;
   out.system.read_bytes = static_cast<int64_t>(s.bytes_per_sample * double(out.samples));
+  if (s.device != "cpu") {
+    out.gpu = {.busy_s = s.gpu_busy * at_s,
+               .clock_mhz = 1980,
+               .full_clock_mhz = 1980,
+               .memory_bytes = 80'000'000'000,
+               .memory_used = 20'000'000'000};
+  }
   out.losses = out.steps;
   out.learning_rate = s.learning_rate;
   if (s.bad_from_step > 0 && out.steps >= s.bad_from_step) {
@@ -93,9 +104,13 @@ inline TraceSample simulated_sample(const Simulation& s, double at_s, double ste
 inline Trace simulate(const Simulation& s) {
   Trace trace;
   trace.run = {.program = "simulation",
+               .device = s.device,
+               .gpu = s.device == "cpu" ? "" : "simulated GPU",
                .cpus = s.cpus,
                .machine_cores = static_cast<int64_t>(s.cpus),
                .compute_threads = s.compute_threads,
+               .input_threads = s.input_threads,
+               .precision = s.precision,
                .dataset = s.dataset,
                .optimizer = "Adam",
                .batch_size = s.batch,

@@ -22,6 +22,8 @@ struct RunFacts {
   std::string cpu_source{};  // "cgroup quota 1.5 of 8 cores"
   int64_t machine_cores = 0;
   int64_t compute_threads = 0;  // inside one operation of the tensor library
+  int64_t input_threads = 0;    // asked for; 0: chosen as it runs
+  std::string precision{};      // of products: "float32", "bfloat16"; empty: not known
   std::string dataset{};        // described, one operator a line, source first
   std::string model{};
   int64_t parameters = 0;

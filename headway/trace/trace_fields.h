@@ -140,6 +140,8 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Run
   f("cpu_source", s.cpu_source);
   f("machine_cores", s.machine_cores);
   f("compute_threads", s.compute_threads);
+  f("input_threads", s.input_threads);
+  f("precision", s.precision);
   f("dataset", s.dataset);
   f("model", s.model);
   f("parameters", s.parameters);

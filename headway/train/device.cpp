@@ -86,7 +86,6 @@ std::string choose_device(const std::string& wanted) {
 }
 
 void prepare_device(const std::string& device) {
-  if (device != "cpu") at::globalContext().setBenchmarkCuDNN(true);
   const bool possible = cuda_function<int(void**, size_t, unsigned)>("cudaHostAlloc") &&
                         cuda_function<int(void*)>("cudaFreeHost");
   set_large_memory(device != "cpu" && possible

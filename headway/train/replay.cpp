@@ -15,9 +15,12 @@
 namespace headway {
 namespace {
 
-constexpr int kWarmUp = 3, kLeastSteps = 5, kMostSteps = 1000;
-constexpr double kSeconds = 2;  // for each of the two
+// One batch and twice the batch take turns, so that a slow spell of the machine meets both.
+constexpr int kRounds = 9, kLeastRounds = 3;
+constexpr double kTurnS = 0.25, kLongS = 6;
 constexpr double kLongestWaitS = 3;
+
+double seconds_since(int64_t ns) { return 1e-9 * double(now_ns() - ns); }
 
 // The same samples twice over; names of files are left out.
 Batch doubled(const Batch& batch) {
@@ -60,28 +63,24 @@ class Untouched {
 
 }  // namespace
 
-// On the CPU the median of the steps, so that a neighbour who looks in does not count. A GPU takes
-// them in advance and works them off: their mean.
+// The mean over a short turn, which a GPU has worked off at its end.
 double TrainingLoop::replayed_step_s(Batch batch) {
   StepCounters counters;  // the run's own are not to know
-  at::Tensor loss;
-  std::vector<double> seconds;
-  int64_t begun = 0, ended = 0;
-  int step = -kWarmUp;
-  for (; step < kMostSteps; ++step) {
-    const double spent = 1e-9 * double(now_ns() - begun);
-    if (step >= kLeastSteps && spent > kSeconds) break;
-    if (step == 0) begun = ended = now_ns();
-    loss = spec_.loss(batch, counters, nullptr);
+  const auto step = [&] {
+    at::Tensor loss = spec_.loss(batch, counters, nullptr);
     loss.backward();
     optimizer_->step();
     optimizer_->zero_grad();
-    if (step == -1) (void)loss.item<double>();  // a GPU is done with the warm-up
-    const int64_t now = now_ns();
-    if (step >= 0) seconds.push_back(1e-9 * double(now - std::exchange(ended, now)));
+    return loss;
+  };
+  (void)step().item<double>();  // warms up
+  const int64_t begun = now_ns();
+  for (int steps = 1;; ++steps) {
+    const at::Tensor loss = step();
+    if (seconds_since(begun) < kTurnS) continue;
+    (void)loss.item<double>();
+    return seconds_since(begun) / steps;
   }
-  (void)loss.item<double>();
-  return spec_.device.is_cpu() ? median(seconds) : 1e-9 * double(now_ns() - begun) / step;
 }
 
 // A feed that fills its queues would take cores away from what is measured.
@@ -105,10 +104,19 @@ void TrainingLoop::replay_first_batch() {
   await_quiet_feed();
   const Untouched untouched(weights_, *optimizer_, spec_.device);
   ReplaySample replay{.batch_size = samples_in(*first_batch_)};
-  replay.step_s = replayed_step_s(*first_batch_);
-  if (const Batch twice = doubled(*first_batch_); !twice.empty()) {
-    replay.double_step_s = replayed_step_s(twice);
+  const Batch twice = doubled(*first_batch_);
+  std::vector<double> once_s, twice_s;
+  const int64_t begun = now_ns();
+  for (int round = 0; round <= kRounds; ++round) {
+    if (round > kLeastRounds && seconds_since(begun) > kLongS) break;
+    const double once = replayed_step_s(*first_batch_);
+    const double both = twice.empty() ? 0 : replayed_step_s(twice);
+    if (round == 0) continue;  // the first steps of their shape
+    once_s.push_back(once);
+    twice_s.push_back(both);
   }
+  replay.step_s = median(once_s);
+  replay.double_step_s = median(twice_s);
   if (spec_.metrics) {
     for (MetricState& metric : *spec_.metrics) metric.reset();
   }

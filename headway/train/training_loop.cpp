@@ -66,6 +66,10 @@ RunFacts TrainingLoop::facts(const Dataset& dataset) const {
                  .cpu_source = limits.cpu_source,
                  .machine_cores = std::thread::hardware_concurrency(),
                  .compute_threads = options_.threads.intra_op,
+                 .input_threads = options_.threads.input > 0
+                                      ? options_.threads.input
+                                      : dataset.options().threads.value_or(0),
+                 .precision = spec_.precision,
                  .dataset = dataset.describe(),
                  .optimizer = spec_.optimizer.describe(),
                  .batch_size = first_batch_ ? samples_in(*first_batch_) : 0,

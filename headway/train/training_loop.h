@@ -35,6 +35,7 @@ struct LoopSpec {
   std::function<std::string()> description;  // once built; a checkpoint of another is refused
   Optimizer optimizer;
   c10::Device device = at::kCPU;
+  std::string precision{};  // of products, where it is known
   // Forward pass and loss, one number. Marks the phases it goes through.
   // Shows the observer, when there is one, what each layer did.
   std::function<at::Tensor(Batch&, StepCounters&, LayerObserver*)> loss;

@@ -1,5 +1,6 @@
 // One case of the proving ground: prover CASE --trace FILE --folder DIR [--level X] [--seed N]
-// [--cured] [--probe]; `prover --list` says which there are. What it does is in the trace.
+// [--seconds S] [--cured] [--probe]; `prover --list` says which there are. What it does is in the
+// trace.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -47,13 +48,12 @@ int run(const std::string& name, Setup& setup) {
 }  // namespace
 }  // namespace headway::ground
 
-constexpr int64_t kRunNs = 14'000'000'000;
-
 int main(int argc, char** argv) {
   using namespace headway::ground;
   CLI::App app("One case of the proving ground.");
   std::string name;
   bool listing = false;
+  double seconds = 14;
   Setup setup;
   app.add_option("case", name);
   app.add_flag("--list", listing);
@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   app.add_option("--folder", setup.folder);
   app.add_option("--level", setup.level);
   app.add_option("--seed", setup.seed);
+  app.add_option("--seconds", seconds);
   app.add_flag("--cured", setup.cured);
   app.add_flag("--probe", setup.fit.probe);
   CLI11_PARSE(app, argc, argv);
@@ -68,9 +69,9 @@ int main(int argc, char** argv) {
   setup.fit.show = headway::Show::kNothing;
   setup.fit.seed = setup.seed;
   // From the first step on: drawing the data does not count.
-  setup.fit.should_stop = [begun = int64_t{0}]() mutable {
+  setup.fit.should_stop = [seconds, begun = int64_t{0}]() mutable {
     if (begun == 0) begun = headway::now_ns();
-    return headway::now_ns() - begun > kRunNs;
+    return 1e-9 * double(headway::now_ns() - begun) > seconds;
   };
   try {
     return run(name, setup);

@@ -3,7 +3,7 @@
 
   score.py                     live cases and recorded traces
   score.py --only 'serial|leak'
-  score.py --gain              probes those that have a fix, applies it, and compares the gain
+  score.py --gain              also runs those that have a fix with and without it: was the gain foretold?
   score.py --part 0/7          one of seven shares of the live cases, for machines with many cores
   score.py --record DIR        keeps a short trace of every live case, mild ones too
   score.py --json FILE         {"cases": [{name, expected, given, seconds_to_verdict, live}]}
@@ -33,7 +33,10 @@ LIVE_S = 40          # a case that has not ended by then is stopped and judged
 SLOW_S = 15          # a verdict that took longer is shown with what was said before
 SETTLED_S = 3        # a verdict that has stood for so long, on a run that stands still, will do ...
 STEADY_S = 10        # ... or for so long on one that goes on; sound runs are watched to the end
-CURED_RUNS = 3       # their median: what is cured keeps the cores busy, and neighbours move it by a fifth
+PREPARING_S = 60     # drawing a case's data
+GAIN_PAIRS = 3       # runs with the fault and without; the same run differs from itself by a fifth here
+ALONE_S = 10         # of steps in each of them
+GAIN_WITHIN = 0.25   # of what the fix gave
 SLOW_DISK = {"small-files": (2000, 0), "slow-records": (0, 12000)}  # us per open, per read
 
 
@@ -147,25 +150,50 @@ def judge(build, trace):
     return said["verdict"], grave, said["findings"]
 
 
-def run_live(case, build, keep, level=1.0, seed=0, cured=False, probe=False, whole=False):
+class Run:
+    """One case under way in a folder of its own, which goes when the run does."""
+
+    def __init__(self, case, build, *words):
+        self.folder = Path(tempfile.mkdtemp(prefix="headway-score-"))
+        self.trace = self.folder / "run.trace"
+        self.log = self.folder / "log"
+        self.trouble = self.process = None
+        try:
+            self.trouble = Trouble(case, self.folder, build)
+            command = [str(build / "tests/proving/prover"), case["name"], "--trace", str(self.trace),
+                       "--folder", str(self.folder), *words]
+            with open(self.log, "w") as log:
+                self.process = subprocess.Popen(command, stdout=log, stderr=log, env=self.trouble.env,
+                                                preexec_fn=self.trouble.enter)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+    def __exit__(self, *_):
+        if self.process:
+            self.stop()
+        if self.trouble:
+            self.trouble.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def run_live(case, build, keep, level=1.0, seed=0, whole=False):
     """Runs one case and judges it while it runs; `whole`: to its end, whatever is said."""
-    folder = Path(tempfile.mkdtemp(prefix="headway-score-"))
-    trace = folder / "run.trace"
-    trouble = None
-    try:
-        trouble = Trouble(case, folder, build)
-        command = [str(build / "tests/proving/prover"), case["name"], "--trace", str(trace),
-                   "--folder", str(folder), "--level", str(level), "--seed", str(seed)]
-        began = time.monotonic()
-        with open(folder / "log", "w") as log:
-            process = subprocess.Popen(command + ["--cured"] * cured + ["--probe"] * probe, stdout=log,
-                                       stderr=log, env=trouble.env, preexec_fn=trouble.enter)
+    began = time.monotonic()
+    with Run(case, build, "--level", str(level), "--seed", str(seed)) as run:
         judged, since, first, course = None, None, None, []
         while True:
-            ended = process.poll() is not None
-            if first is None and trace.exists():
+            ended = run.process.poll() is not None
+            if first is None and run.trace.exists():
                 first = time.monotonic()  # preparations do not count
-            now = judge(build, trace) if trace.exists() else None
+            now = judge(build, run.trace) if run.trace.exists() else None
             top = now[1][0] if now and now[1] else None
             if now and (not judged or top != (judged[1][0] if judged[1] else None)):
                 since = time.monotonic()
@@ -179,17 +207,22 @@ def run_live(case, build, keep, level=1.0, seed=0, cured=False, probe=False, who
             if judged and judged[1] and stands > STEADY_S and not whole:
                 break
             time.sleep(0.5)
-        process.kill()
-        process.wait()
-        judged = judge(build, trace) or judged
-        if keep and trace.exists():
-            shutil.copy(trace, keep)
+        run.stop()
+        judged = judge(build, run.trace) or judged
+        if keep and run.trace.exists():
+            shutil.copy(run.trace, keep)
         seconds = max(0.0, since - first) if since and first and judged and judged[1] else None
-        return judged, seconds, trace_rate(trace), ", ".join(course), (folder / "log").read_text()
-    finally:
-        if trouble:
-            trouble.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        return judged, seconds, ", ".join(course), run.log.read_text()
+
+
+def run_alone(case, build, word):
+    """Runs one case to its end with nobody looking: what is said afterwards, and steps per second."""
+    with Run(case, build, word, "--seconds", str(ALONE_S)) as run:
+        try:
+            run.process.wait(LIVE_S + PREPARING_S)
+        except subprocess.TimeoutExpired:
+            run.stop()
+        return judge(build, run.trace) if run.trace.exists() else None, trace_rate(run.trace)
 
 
 def trace_lines(trace):
@@ -267,14 +300,20 @@ def print_table(rows):
               f"false alarms {alarms} of {len(well)}")
 
 
-def score_gain(case, judged, rate, build):
-    predicted = next((f["predicted_gain"] for f in judged[2] if f["cause"] == case["expected"]), None)
-    cured = [run_live(case, build, None, cured=True)[2] for _ in range(CURED_RUNS)]
-    if not predicted or not rate or not all(cured):
-        return f"{case['name']:24} no figure"
-    real = statistics.median(cured) / rate
-    return (f"{case['name']:24} predicted {predicted:6.2f}x  applied {real:6.2f}x  "
-            f"off by {100 * (predicted / real - 1):+.0f}%")
+def score_gain(case, build):
+    """Runs with the fault and without in turns, since the machine itself is now fast, now slow."""
+    predicted, applied = [], []
+    for _ in range(GAIN_PAIRS):
+        judged, slow = run_alone(case, build, "--probe")
+        _, quick = run_alone(case, build, "--cured")
+        said = [f["predicted_gain"] for f in judged[2] if f["cause"] == case["expected"]] if judged else []
+        if not said or not slow or not quick:
+            return f"{case['name']:17} MISS no figure: {judged}, {slow} and {quick} steps/s"
+        predicted.append(said[0])
+        applied.append(quick / slow)
+    off = statistics.median(predicted) / statistics.median(applied) - 1
+    return (f"{case['name']:17} {'ok  ' if abs(off) <= GAIN_WITHIN else 'MISS'} off by {100 * off:+.0f}%: predicted "
+            f"{' '.join(f'{p:.2f}' for p in predicted)}, applied {' '.join(f'{a:.2f}' for a in applied)}")
 
 
 def main():
@@ -309,9 +348,8 @@ def main():
             name = variant["name"] + ("" if level == 1.0 else ".mild")
             keep = kept / "run.trace" if kept else None
             try:
-                judged, seconds, rate, course, log = run_live(
+                judged, seconds, course, log = run_live(
                     variant, build, keep, level, args.seed,
-                    probe=args.gain and case["cure"] and level == 1.0,
                     whole=bool(args.record) or variant["expected"] == "healthy")
             except Refused as reason:
                 skipped.append(name)
@@ -332,8 +370,8 @@ def main():
                         else f"{variant['expected']}.{name}")
                 shorten(keep, args.record / f"{stem}.live.trace")
                 keep.unlink()
-            if args.gain and case["cure"] and level == 1.0 and judged:
-                gains.append(score_gain(case, judged, rate, build))
+            if args.gain and case["cure"] and level == 1.0:
+                gains.append(score_gain(case, build))
                 print("     " + gains[-1], flush=True)
     for trace in sorted((ROOT / "tests/scenarios").glob("*.trace")):
         if args.only and not re.search(args.only, trace.name):
@@ -347,7 +385,7 @@ def main():
         rows += json.loads(more.read_text())["cases"]
     print_table(rows)
     if gains:
-        print("\npredicted gain against what the fix gave:")
+        print(f"\npredicted gain against what the fix gave, medians of {GAIN_PAIRS}:")
         print("\n".join("  " + line for line in gains))
     if skipped:
         print(f"SKIPPED {len(skipped)}: {', '.join(skipped)}")
@@ -357,7 +395,8 @@ def main():
             for row in rows]}, indent=1))
     sick = [r for r in rows if r["expected"] != "healthy"]
     alarms = sum(not is_right(r) for r in rows if r["expected"] == "healthy")
-    return 0 if sick and sum(map(is_right, sick)) >= 0.95 * len(sick) and alarms == 0 else 1
+    foretold = not any("MISS" in line for line in gains)
+    return 0 if sick and sum(map(is_right, sick)) >= 0.95 * len(sick) and not alarms and foretold else 1
 
 
 if __name__ == "__main__":

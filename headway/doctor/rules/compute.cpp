@@ -12,7 +12,9 @@ constexpr int64_t kBetterBatch = 32;
 constexpr double kFixedShare = 0.25;   // of a step, for what does not depend on the batch
 constexpr double kQuickStep = 1.5e-3;  // most of it is the cost of giving orders
 constexpr double kLongFirstStep = 30;
-constexpr double kHardlyGrows = 1.15;  // a step of twice the batch
+constexpr double kHardlyGrows = 1.15;             // a step of twice the batch
+constexpr double kGpuBusy = 0.5, kGpuFull = 0.9;  // of the time
+constexpr double kEnoughLooksS = 8;               // the driver is asked every second or two
 constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.30;
 
 // Twice the batch was tried: what of a step does not grow with it?
@@ -62,6 +64,54 @@ std::optional<Finding> batch_too_small(const Evidence& e) {
                          "does not help here",
                          kBetterBatch),
       .predicted_gain = per_sample / after};  // at least: other fixed costs shrink too
+}
+
+// Neither data nor anything else keeps the GPU waiting: it is done before the next order comes.
+std::optional<Finding> launch_bound(const Evidence& e) {
+  const auto busy = e.gpu_busy();
+  if (!e.steady() || e.run.device == "cpu" || !busy || *busy >= kGpuBusy) return std::nullopt;
+  if (e.seconds < kEnoughLooksS || measured_small_batch(e) || batch_too_small(e)) {
+    return std::nullopt;
+  }
+  const double elsewhere = e.share(StepPhase::kWaitForData) + e.share(StepPhase::kUpload) +
+                           e.share(StepPhase::kCallbacks) + e.share(StepPhase::kCheckpoint) +
+                           e.share(StepPhase::kValidation);
+  if (elsewhere >= kWorthSaying) return std::nullopt;
+  return Finding{
+      .cause = "launch-bound",
+      .severity = Severity::kWarning,
+      .confidence = 0.75,
+      .summary = fmt::format("the GPU waits for orders: it is busy {:.0f}% of the time, and what "
+                             "it lacks is not data",
+                             100 * *busy),
+      .evidence = {fmt::format("{} of each {} go to forward, backward and optimizer on the CPU, "
+                               "which give the GPU its work",
+                               duration_text((e.spent_s(StepPhase::kForward) +
+                                              e.spent_s(StepPhase::kBackward) +
+                                              e.spent_s(StepPhase::kOptimizer)) /
+                                             double(e.steps)),
+                               duration_text(e.step_s())),
+                   fmt::format("waiting for data: {:.1f}%",
+                               100 * e.share(StepPhase::kWaitForData))},
+      .where = "forward, backward, optimizer",
+      .fix = fmt::format("batch({}) or more while memory lasts, with the learning rate raised to "
+                         "match: twice the samples for the same number of orders",
+                         2 * e.run.batch_size),
+      .predicted_gain = std::min(2.0, 1 / std::max(0.01, *busy))};  // samples per second
+}
+
+std::optional<Finding> float32_on_a_gpu(const Evidence& e) {
+  const auto busy = e.gpu_busy();
+  if (!e.steady() || e.run.device == "cpu" || e.run.precision != "float32") return std::nullopt;
+  if (!busy || *busy < kGpuFull || e.seconds < kEnoughLooksS) return std::nullopt;
+  return Finding{
+      .cause = "no-mixed-precision",
+      .severity = Severity::kInfo,  // nothing is wrong
+      .confidence = 0.7,
+      .summary = "the GPU computes all the time, in float32",
+      .evidence = {fmt::format("{} is busy {:.0f}% of the time", e.run.gpu, 100 * *busy)},
+      .where = "precision",
+      .fix = "try --precision bfloat16 (ModelOptions.precision) for a hundred steps"};
 }
 
 // The one that took most of the steady part, and how long.
@@ -132,7 +182,8 @@ std::optional<Finding> first_step(const Evidence& e) {
       .fix = "nothing to repair: libraries load, choose kernels and take memory once"};
 }
 
-constexpr Rule kRules[] = {stuck_callback, slow_callback, measured_small_batch, batch_too_small,
+constexpr Rule kRules[] = {stuck_callback,  slow_callback, measured_small_batch,
+                           batch_too_small, launch_bound,  float32_on_a_gpu,
                            first_step};
 
 }  // namespace

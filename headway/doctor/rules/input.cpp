@@ -94,6 +94,12 @@ bool one_at_a_time(const Evidence& e, const FeedDemand& feed) {
   return feed.serial_s >= kAlwaysBusy * e.step_s() && feed.serial_s >= feed.shared_s() * 0.9;
 }
 
+// Its workers: on a lock, a disk, a server. Training's own CPU time is not theirs.
+bool mostly_waits(const Evidence& e, const FeedDemand& feed) {
+  const double own = e.trace.replay.step_s > 0 ? e.own_cpu_s() : 0;
+  return e.cpu_per_step_s() - own < kMostlyWaits * feed.work_s;
+}
+
 std::optional<Finding> serial_map(const Evidence& e) {
   const auto s = starved(e);
   if (!s) return std::nullopt;
@@ -104,8 +110,7 @@ std::optional<Finding> serial_map(const Evidence& e) {
                           feed.work_s >= kAlwaysBusy * e.step_s() && e.cores_idle();
   if (!serial && !one_worker) return std::nullopt;
   // Headway's tuner takes more workers than cores when they mostly wait.
-  const double own_cpu = e.trace.replay.step_s > 0 ? e.own_cpu_s() : 0;
-  const bool blocks = e.cpu_per_step_s() - own_cpu < kMostlyWaits * feed.work_s;
+  const bool blocks = mostly_waits(e, feed);
   const double workers = blocks ? kWaitingWorkers : e.cores_to_be_had();
   Finding f = finding_of(e, "serial-map", feed.work_s / workers,
                          blocks ? e.own_cpu_s() : e.cpu_per_step_s());
@@ -121,6 +126,29 @@ std::optional<Finding> serial_map(const Evidence& e) {
                    "map(); a generator should only list things, with the work in a map() behind it"
                  : "leave the number of input threads to Headway (threads.input, --input-threads, "
                    "Options.threads)";
+  return f;
+}
+
+// Somebody asked for fewer workers than would help, and these compute all the time.
+std::optional<Finding> few_workers(const Evidence& e) {
+  const auto s = starved(e);
+  if (!s || s->waiting < kWorthSaying || e.run.input_threads < 2) return std::nullopt;
+  const FeedDemand& feed = s->feed;
+  if (one_at_a_time(e, feed) || mostly_waits(e, feed) || !e.cores_idle()) return std::nullopt;
+  if (feed.shared_s() < kAlwaysBusy * e.step_s()) return std::nullopt;
+  Finding f =
+      finding_of(e, "dataloader-workers", feed.work_s / e.cores_to_be_had(), e.cpu_per_step_s());
+  f.confidence = 0.9;
+  f.where = fmt::format("{} input threads", e.run.input_threads);
+  f.summary = fmt::format("{} workers make all samples while {:.0f} cores could",
+                          e.run.input_threads, e.cores_to_be_had());
+  f.evidence.push_back(fmt::format(
+      "they need {} per batch, most of it in {}, and work {:.0f}% of the time",
+      duration_text(feed.shared_s()), feed.op, 100 * std::min(1.0, feed.shared_s() / e.step_s())));
+  f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
+  f.fix =
+      "leave the number of input threads to Headway (threads.input, --input-threads, "
+      "Options.threads)";
   return f;
 }
 
@@ -143,7 +171,8 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   const bool counted = files.opens + files.reads > 0;
   if (!counted && !reads_files(e, serial ? "" : feed.op)) return std::nullopt;
   const bool pressed = e.io_stalled_share() >= kDiskStalls && e.disk_bytes_per_s() > 0;
-  const bool blocked = e.cores_idle() && (serial || feed.shared_s() >= kWorkersFull * e.step_s());
+  const bool blocked = e.cores_idle() && mostly_waits(e, feed) &&
+                       (serial || feed.shared_s() >= kWorkersFull * e.step_s());
   if (counted ? waits_s < kMostOfTheWork * feed.work_s : !blocked) return std::nullopt;
   const bool small =
       counted ? files.open_s >= files.read_s && e.read_bytes_per_element() < kSmallRead
@@ -222,13 +251,14 @@ std::optional<Finding> decode_saturated(const Evidence& e) {
 // The umbrella: the others above say more when they can.
 std::optional<Finding> input_bound(const Evidence& e) {
   const auto s = starved(e);
-  if (!s || serial_map(e) || slow_storage(e) || decode_saturated(e)) return std::nullopt;
+  if (!s || serial_map(e) || few_workers(e) || slow_storage(e) || decode_saturated(e))
+    return std::nullopt;
   const FeedDemand& feed = s->feed;
   // A feed that could easily keep up waits for a core, as training does: neighbours, not the input.
   const double cpu = std::min(feed.work_s, e.cpu_per_step_s()) / e.cores_to_be_had();
   const double needs = std::max({feed.serial_s, feed.shared_s(), cpu});
   if (needs < kExplains * e.step_s()) return std::nullopt;
-  const bool blocked = e.cores_idle();
+  const bool blocked = e.cores_idle() && mostly_waits(e, feed);
   Finding f = finding_of(e, "input-bound", (feed.work_s - feed.op_s) / feed.threads,
                          blocked ? e.own_cpu_s() : e.cpu_per_step_s() - feed.op_s);
   f.confidence = feed.op.empty() ? 0.6 : 0.8;
@@ -351,9 +381,9 @@ std::optional<Finding> upload_bound(const Evidence& e) {
       .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
 
-constexpr Rule kRules[] = {source_never_yields, worker_deadlock, shuffle_fill,
-                           slow_first_batch,    serial_map,      slow_storage,
-                           decode_saturated,    input_bound,     upload_bound};
+constexpr Rule kRules[] = {source_never_yields, worker_deadlock, shuffle_fill, slow_first_batch,
+                           serial_map,          few_workers,     slow_storage, decode_saturated,
+                           input_bound,         upload_bound};
 
 }  // namespace
 
