@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "headway/core/clock.h"
 
@@ -14,6 +15,9 @@ namespace {
 constexpr int kMost = 128;
 constexpr double kBlockedWorthIt = 0.15;  // share of busy time spent blocked
 constexpr double kIdleShare = 0.8;        // below, workers lack work, not company
+constexpr double kWaits = 0.05;           // of the consumer's time, for it to miss something
+constexpr int kGrowAfter = 3,
+              kShrinkAfter = 5;  // ticks that agree: a single odd one decides nothing
 constexpr size_t kRemembered = 32;
 
 struct SchedStat {
@@ -89,17 +93,19 @@ WorkerTimes Autotune::measure() {
   return delta;
 }
 
-void Autotune::tick() {
+void Autotune::tick(int64_t consumer_away_ns) {
   if (fixed_) return;
   MutexLock lock(mu_);
   const WorkerTimes times = measure();
+  const double away = double(consumer_away_ns - std::exchange(last_away_ns_, consumer_away_ns));
+  const bool waits = away < (1 - kWaits) * double(times.interval_ns);
   const int wanted = wanted_threads(times, limits_.cpus, most_);
   const int have = times.workers;
-  // A single odd interval decides nothing; shrinking needs a longer memory than growing.
+  if (wanted > have && !waits) return;  // says nothing about the time when it does
   agreeing_ = wanted == have  ? 0
               : wanted > have ? std::max(agreeing_, 0) + 1
                               : std::min(agreeing_, 0) - 1;
-  if (agreeing_ < 2 && agreeing_ > -5) return;
+  if (agreeing_ < kGrowAfter && agreeing_ > -kShrinkAfter) return;
   agreeing_ = 0;
   const double busy = double(times.busy_ns), interval = double(times.interval_ns);
   decide(fmt::format(

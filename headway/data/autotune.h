@@ -30,7 +30,9 @@ class Autotune {
   Autotune(WorkerPool& pool, Limits limits, std::optional<int> fixed_threads);
 
   int first_choice() const { return first_; }
-  void tick() EXCLUDES(mu_);
+  // Every tenth of a second. Workers are added only while the consumer waits for them: what it
+  // does not miss would only take its cores and its memory.
+  void tick(int64_t consumer_away_ns) EXCLUDES(mu_);
   std::vector<std::string> decisions() const EXCLUDES(mu_);
 
  private:
@@ -46,6 +48,7 @@ class Autotune {
 
   mutable Mutex mu_;
   int64_t last_ns_ GUARDED_BY(mu_) = 0;
+  int64_t last_away_ns_ GUARDED_BY(mu_) = 0;
   WorkerTimes totals_ GUARDED_BY(mu_);
   int agreeing_ GUARDED_BY(mu_) = 0;  // ticks in a row that want the same direction
   std::vector<std::string> decisions_ GUARDED_BY(mu_);

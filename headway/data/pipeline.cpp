@@ -88,7 +88,7 @@ struct Pipeline::Impl {
       root = start_stage(run, planned, epoch, 0);
     }
     run.ram.reserve(held_bytes(*planned), true);
-    run.pool.set_tick([this] { tune.tick(); });
+    run.pool.set_tick([this] { tune.tick(consumer_away_ns()); });
     run.pool.set_threads(tune.first_choice());
     root->stage().start();
   }
@@ -111,7 +111,15 @@ struct Pipeline::Impl {
   Worker self{-1};  // for pipelines without threads
   // Stored by the consumer; reports are made from any thread.
   std::atomic<int64_t> taken{0};
-  std::atomic<int64_t> returned_ns{0};  // when next() last gave something
+  // Spent by the consumer outside next(), so far.
+  int64_t consumer_away_ns() const {
+    const int64_t since = away_since_ns.load(std::memory_order_relaxed);
+    return run.recorder.consumer.elsewhere_ns.load(std::memory_order_relaxed) +
+           (since ? now_ns() - since : 0);
+  }
+
+  std::atomic<int64_t> returned_ns{0};    // when next() last gave something
+  std::atomic<int64_t> away_since_ns{0};  // the same; 0 while the consumer is inside next()
   std::atomic<bool> interrupted{false};
 };
 
@@ -126,6 +134,7 @@ std::optional<Element> Pipeline::next() {
   const int64_t asked = now_ns();
   const int64_t left = p.returned_ns.load(std::memory_order_relaxed);
   if (left) seen.elsewhere_ns.fetch_add(asked - left, std::memory_order_relaxed);
+  p.away_since_ns.store(0, std::memory_order_relaxed);
   const double stall_s = p.run.options.stall_report_s.value_or(kDefaultStallS);
   const auto patience = static_cast<int64_t>(stall_s * 1e9);
   int64_t next_report = stall_s > 0 ? asked + patience : INT64_MAX;
@@ -156,6 +165,7 @@ std::optional<Element> Pipeline::next() {
   }
   now = now_ns();
   p.returned_ns.store(now, std::memory_order_relaxed);
+  p.away_since_ns.store(now, std::memory_order_relaxed);
   seen.waiting_ns.fetch_add(now - asked, std::memory_order_relaxed);
   if (poll == Poll::kEnd) return std::nullopt;
   const int64_t taken = p.taken.load(std::memory_order_relaxed);

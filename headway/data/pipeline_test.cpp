@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -250,6 +251,24 @@ TEST(Pipeline, TellsWhatItPlannedAndChose) {
   const std::string text = run.explain();
   EXPECT_NE(text.find("1 threads, as asked"), std::string::npos) << text;
   EXPECT_LT(text.rfind("shuffle"), text.rfind("map")) << text;  // planned: the shuffle moved down
+}
+
+// How many workers there are after a while, when each element takes them 5 ms of waiting.
+int workers_beside_a_consumer_that_takes(std::chrono::milliseconds each) {
+  const auto wait = [](Element e) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return e;
+  };
+  Pipeline run =
+      range(100'000).map(wait).prefetch(4096).with_options({.spare_cores = 1000}).start();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1200);
+  while (std::chrono::steady_clock::now() < until && run.next()) std::this_thread::sleep_for(each);
+  return run.stats().threads;
+}
+
+TEST(Pipeline, AddsWorkersThatWaitOnlyWhereTheConsumerMissesThem) {
+  EXPECT_GT(workers_beside_a_consumer_that_takes(std::chrono::milliseconds(0)), 2);
+  EXPECT_LE(workers_beside_a_consumer_that_takes(std::chrono::milliseconds(100)), 2);
 }
 
 TEST(Pipeline, LeavesCoresToOthersButKeepsOneWorker) {
