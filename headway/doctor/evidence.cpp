@@ -63,7 +63,7 @@ void Evidence::look_at_the_end() {
   if (quiet_s_ > 0) quiet_cores_ = (last.system.cpu_s - since->system.cpu_s) / quiet_s_;
   // Work of its own, long as it may be, that still uses a core is no standstill.
   constexpr std::string_view kWork[] = {"building", "probing", "first step", "validation",
-                                        "checkpoint"};
+                                        "checkpoint", "finishing"};
   const bool works = quiet_cores_ >= kStillCores &&
                      std::find(std::begin(kWork), std::end(kWork), last.phase) != std::end(kWork);
   if (works) quiet_s_ = 0;

@@ -113,6 +113,7 @@ History TrainingLoop::train(const Dataset& dataset) {
   last_checkpoint_ns_ = begun;
   while (epoch_ < options_.epochs && stopping_.empty()) run_epoch(dataset);
   view_.phases_done();
+  recorder_->enter("finishing");
   stop_pipeline();
   call_back([this](Callback& callback) { callback.on_train_end(*this); });
   history_.steps = step_;

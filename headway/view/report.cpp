@@ -56,7 +56,8 @@ Json facts_of(const Trace& trace, const Verdict& verdict) {
   fact("parameters", number(run.parameters, count_text(run.parameters)));
   fact("optimizer", run.optimizer);
   fact("batch size", number(run.batch_size, with_commas(run.batch_size)));
-  fact("device", run.device);
+  const bool on_gpu = run.device != "cpu" && !run.gpu.empty();
+  fact("device", on_gpu ? fmt::format("{} ({})", run.gpu, run.device) : run.device);
   fact("cores", run.cpus > 0 ? fmt::format("{:.3g}", run.cpus) : "");
   fact("compute threads", number(run.compute_threads, fmt::format("{}", run.compute_threads)));
   fact("feed threads", number(last.feed_threads, fmt::format("{}", last.feed_threads)));
