@@ -1,3 +1,4 @@
+#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -150,6 +151,23 @@ TEST(Fit, AProbeMeasuresAndLeavesTheTrainingAsItWas) {
   EXPECT_EQ(history.trace->replay.batch_size, 10);
   EXPECT_GT(history.trace->replay.step_s, 0);
   EXPECT_GT(history.trace->replay.double_step_s, 0);
+}
+
+TEST(Fit, AProbeThatMayNotDoubleTheBatchLeavesItAtThat) {
+  const auto only_ten = [](const at::Tensor& target, const at::Tensor& output) {
+    TORCH_CHECK(target.size(0) == 10, "not ten");
+    return (output.mean(1) - target).pow(2);
+  };
+  Model model({Dense(4)}, {.device = "cpu"});
+  model.compile({.loss = Loss{.kind = Loss::Kind::kCustom, .custom = only_ten}});
+  FitOptions probing = quiet(1);
+  probing.probe = true;
+  const History history = model.fit(batches(signs(100)), probing);
+  EXPECT_EQ(history.steps, 10);
+  EXPECT_GT(history.trace->replay.step_s, 0);
+  EXPECT_EQ(history.trace->replay.double_step_s, 0);
+  ASSERT_FALSE(history.trace->notes.empty());
+  EXPECT_EQ(history.trace->notes[0].text, "twice the batch: not ten");
 }
 
 TEST(Fit, BeingWatchedChangesNothingThatIsLearnt) {

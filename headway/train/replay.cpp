@@ -1,6 +1,7 @@
 // What training would do with a feed that takes no time: one batch, again and again.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <thread>
@@ -83,6 +84,18 @@ double TrainingLoop::replayed_step_s(Batch batch) {
   }
 }
 
+// 0 where so many samples are too many: for the memory, or for code that counts on their number.
+double TrainingLoop::replayed_or_refused_s(const Batch& batch) {
+  try {
+    return replayed_step_s(batch);
+  } catch (const std::exception& e) {
+    const std::string_view text = e.what();  // libtorch's goes on with a stack
+    optimizer_->zero_grad();
+    recorder_->note("probe", fmt::format("twice the batch: {}", text.substr(0, text.find('\n'))));
+    return 0;
+  }
+}
+
 // A feed that fills its queues would take cores away from what is measured.
 void TrainingLoop::await_quiet_feed() const {
   constexpr auto kPause = std::chrono::milliseconds(100);
@@ -104,19 +117,20 @@ void TrainingLoop::replay_first_batch() {
   await_quiet_feed();
   const Untouched untouched(weights_, *optimizer_, spec_.device);
   ReplaySample replay{.batch_size = samples_in(*first_batch_)};
-  const Batch twice = doubled(*first_batch_);
+  Batch twice = doubled(*first_batch_);
   std::vector<double> once_s, twice_s;
   const int64_t begun = now_ns();
   for (int round = 0; round <= kRounds; ++round) {
     if (round > kLeastRounds && seconds_since(begun) > kLongS) break;
     const double once = replayed_step_s(*first_batch_);
-    const double both = twice.empty() ? 0 : replayed_step_s(twice);
+    const double both = twice.empty() ? 0 : replayed_or_refused_s(twice);
+    if (both == 0) twice = Batch();
     if (round == 0) continue;  // the first steps of their shape
     once_s.push_back(once);
     twice_s.push_back(both);
   }
   replay.step_s = median(once_s);
-  replay.double_step_s = median(twice_s);
+  replay.double_step_s = twice.empty() ? 0 : median(twice_s);
   if (spec_.metrics) {
     for (MetricState& metric : *spec_.metrics) metric.reset();
   }

@@ -94,6 +94,7 @@ class TrainingLoop : public Training {
   void replay_first_batch();
   void await_quiet_feed() const;
   double replayed_step_s(Batch batch);
+  double replayed_or_refused_s(const Batch& batch);
   void sound_alarm(const Trace& trace, const std::string& waits);
   template <typename F>
   void call_back(F&& call);  // every callback, each one's time counted
