@@ -13,11 +13,10 @@ namespace headway {
 namespace {
 
 constexpr int kMost = 128;
-constexpr double kBlockedWorthIt = 0.15;  // share of busy time spent blocked
-constexpr double kIdleShare = 0.8;        // below, workers lack work, not company
-constexpr double kWaits = 0.05;           // of the consumer's time, for it to miss something
-constexpr int kGrowAfter = 3,
-              kShrinkAfter = 5;  // ticks that agree: a single odd one decides nothing
+constexpr double kBlockedWorthIt = 0.15;         // share of busy time spent blocked
+constexpr double kIdleShare = 0.8;               // below, workers lack work, not company
+constexpr double kWaits = 0.05;                  // of the consumer's time, for it to miss something
+constexpr int kGrowAfter = 3, kShrinkAfter = 5;  // ticks that agree
 constexpr size_t kRemembered = 32;
 
 struct SchedStat {
@@ -97,8 +96,8 @@ void Autotune::tick(int64_t consumer_away_ns) {
   if (fixed_) return;
   MutexLock lock(mu_);
   const WorkerTimes times = measure();
-  const double away = double(consumer_away_ns - std::exchange(last_away_ns_, consumer_away_ns));
-  const bool waits = away < (1 - kWaits) * double(times.interval_ns);
+  const int64_t away = consumer_away_ns - std::exchange(last_away_ns_, consumer_away_ns);
+  const bool waits = double(away) < (1 - kWaits) * double(times.interval_ns);
   const int wanted = wanted_threads(times, limits_.cpus, most_);
   const int have = times.workers;
   if (wanted > have && !waits) return;  // says nothing about the time when it does

@@ -50,7 +50,7 @@ class Autotune {
   int64_t last_ns_ GUARDED_BY(mu_) = 0;
   int64_t last_away_ns_ GUARDED_BY(mu_) = 0;
   WorkerTimes totals_ GUARDED_BY(mu_);
-  int agreeing_ GUARDED_BY(mu_) = 0;  // ticks in a row that want the same direction
+  int agreeing_ GUARDED_BY(mu_) = 0;  // ticks that tell, in a row, and want the same direction
   std::vector<std::string> decisions_ GUARDED_BY(mu_);
 };
 

@@ -47,8 +47,9 @@ Options cleaned(Options options) {
 Limits limits_for(const Options& options) {
   Limits limits = read_limits();
   if (const int spare = options.spare_cores.value_or(0); spare > 0) {
-    limits.cpus = std::max(std::min(1.0, limits.cpus), limits.cpus - spare);
-    limits.cpu_source += fmt::format(", {} of them left to others", spare);
+    const double left = std::max(std::min(1.0, limits.cpus), limits.cpus - spare);
+    limits.cpu_source += fmt::format(", {:.3g} left to others", limits.cpus - left);
+    limits.cpus = left;
   }
   return limits;
 }
@@ -118,8 +119,8 @@ struct Pipeline::Impl {
            (since ? now_ns() - since : 0);
   }
 
-  std::atomic<int64_t> returned_ns{0};    // when next() last gave something
-  std::atomic<int64_t> away_since_ns{0};  // the same; 0 while the consumer is inside next()
+  std::atomic<int64_t> returned_ns{0};           // when next() last gave something
+  std::atomic<int64_t> away_since_ns{now_ns()};  // 0 while the consumer is inside next()
   std::atomic<bool> interrupted{false};
 };
 

@@ -274,7 +274,7 @@ TEST(Pipeline, AddsWorkersThatWaitOnlyWhereTheConsumerMissesThem) {
 TEST(Pipeline, LeavesCoresToOthersButKeepsOneWorker) {
   const Pipeline run = range(10).with_options({.spare_cores = 1000}).start();
   EXPECT_EQ(run.stats().threads, 1);
-  EXPECT_NE(run.explain().find("1000 of them left to others"), std::string::npos) << run.explain();
+  EXPECT_NE(run.explain().find("left to others"), std::string::npos) << run.explain();
   EXPECT_EQ(range(10).with_options({.threads = 3, .spare_cores = 1000}).start().stats().threads, 3);
 }
 

@@ -69,15 +69,25 @@ TEST(Doctor, BlamesTheNumberOfWorkersOnlyIfItWasAskedForAndTheyCompute) {
   few.input_threads = 0;
   EXPECT_EQ(causes(few), "input-bound");
   EXPECT_EQ(worst(few).fix.find("that function waits"), std::string::npos) << worst(few).fix;
-  few.input_threads = 2;
-  few.op_blocks = true;
-  EXPECT_EQ(causes(few), "slow-storage");
+  few.input_threads = few.feed_threads = 12;  // beside a GPU Headway would take no more
+  few.op_ms = 1200;
+  few.device = "cuda:0";
+  EXPECT_NE(causes(few), "dataloader-workers");
+  EXPECT_EQ(causes({.op_ms = 200, .input_threads = 2, .op_blocks = true, .cpus = 16}),
+            "slow-storage");
 }
 
 TEST(Doctor, BlamesTheLaunchesWhenNothingElseKeepsTheGpuWaiting) {
-  Simulation idle{.cpus = 16, .compute_threads = 1, .device = "cuda:0", .gpu_busy = 0.4};
+  Simulation idle{.cpus = 16,
+                  .compute_threads = 1,
+                  .device = "cuda:0",
+                  .gpu_busy = 0.4,
+                  .precision = "float32"};
   EXPECT_EQ(causes(idle), "launch-bound");
   EXPECT_EQ(*worst(idle).predicted_gain, 2);  // of a batch twice as large
+  idle.cpus = 0.6;                            // the thread that gives orders has no core
+  EXPECT_EQ(causes(idle), "");
+  idle.cpus = 16;
   idle.gpu_busy = 0.8;
   EXPECT_EQ(causes(idle), "");
   idle.gpu_busy = 0.4;
@@ -86,6 +96,21 @@ TEST(Doctor, BlamesTheLaunchesWhenNothingElseKeepsTheGpuWaiting) {
   idle.op_ms = 10;
   idle.validation_ms = 40;
   EXPECT_EQ(causes(idle), "hidden-validation");
+}
+
+TEST(Doctor, AdvisesALargerBatchOnlyAsFarAsTheProbeAllows) {
+  Trace trace = simulate({.cpus = 16,
+                          .compute_threads = 1,
+                          .device = "cuda:0",
+                          .gpu_busy = 0.4,
+                          .precision = "float32"});
+  trace.replay = {.batch_size = 32, .step_s = 0.040, .double_step_s = 0.064};
+  ASSERT_EQ(diagnose(trace).size(), 1u);
+  EXPECT_NEAR(*diagnose(trace)[0].predicted_gain, 1.25, 0.01);
+  trace.replay.double_step_s = 0.079;  // nothing to gain
+  EXPECT_TRUE(diagnose(trace).empty());
+  trace.replay.double_step_s = 0;  // refused
+  EXPECT_TRUE(diagnose(trace).empty());
 }
 
 TEST(Doctor, NotesFloat32OnAGpuThatIsAlwaysBusy) {

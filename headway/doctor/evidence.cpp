@@ -62,8 +62,8 @@ void Evidence::look_at_the_end() {
   feed_moves_ = elements(last) != elements(*since) || last.buffer_held != since->buffer_held;
   if (quiet_s_ > 0) quiet_cores_ = (last.system.cpu_s - since->system.cpu_s) / quiet_s_;
   // Work of its own, long as it may be, that still uses a core is no standstill.
-  constexpr std::string_view kWork[] = {"building", "probing", "first step", "validation",
-                                        "checkpoint", "finishing"};
+  constexpr std::string_view kWork[] = {"building",   "probing",    "first step",
+                                        "validation", "checkpoint", "finishing"};
   const bool works = quiet_cores_ >= kStillCores &&
                      std::find(std::begin(kWork), std::end(kWork), last.phase) != std::end(kWork);
   if (works) quiet_s_ = 0;
@@ -96,7 +96,7 @@ double Evidence::cpu_per_step_s() const {
 }
 
 std::optional<double> Evidence::gpu_busy() const {
-  if (last.gpu.memory_bytes == 0 || seconds <= 0) return std::nullopt;
+  if (last.gpu.busy_s == 0 || seconds <= 0) return std::nullopt;
   return (last.gpu.busy_s - first.gpu.busy_s) / seconds;
 }
 

@@ -30,8 +30,8 @@ struct Simulation {
   double cpus = 2;
   int64_t compute_threads = 2;
   std::string device = "cpu";
-  double gpu_busy = 0;  // of the time
-  std::string precision{};
+  double gpu_busy = 0;         // of the time
+  std::string precision{};     // empty: a loop of one's own
   double compute_cores = 0.5;  // used by training while it computes
   double bytes_per_sample = 0;
   // What is learnt.

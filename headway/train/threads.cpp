@@ -33,12 +33,8 @@ void flush_denormals() { at::globalContext().setFlushDenormal(true); }
 
 }  // namespace
 
-static int usable_cores() { return std::max(1, static_cast<int>(std::ceil(read_limits().cpus))); }
-
-int cores_beside_gpu() { return std::max(2, usable_cores() / 4); }
-
 ThreadCounts apply_threads(ThreadCounts wanted, bool on_gpu) {
-  const int cores = usable_cores();
+  const int cores = std::max(1, static_cast<int>(std::ceil(read_limits().cpus)));
   ThreadCounts chosen = wanted;
   if (chosen.intra_op == 0) chosen.intra_op = on_gpu ? 1 : cores;
   if (chosen.inter_op == 0) chosen.inter_op = 1;  // one training thread: nothing runs side by side

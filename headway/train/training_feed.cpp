@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "headway/core/error.h"
+#include "headway/core/limits.h"
 #include "headway/core/log.h"
-#include "headway/train/threads.h"
 #include "headway/train/training_loop.h"
 #include "headway/train/watchdog.h"
 
@@ -41,8 +41,8 @@ void TrainingLoop::start_pipeline(const Dataset& dataset, std::optional<Pipeline
   Dataset source = dataset;
   if (options_.threads.input > 0) {
     source = source.with_options(Options{.threads = options_.threads.input});
-  } else if (!spec_.device.is_cpu()) {
-    source = source.with_options(Options{.spare_cores = cores_beside_gpu()});
+  } else if (!spec_.device.is_cpu() && !source.options().spare_cores) {
+    source = source.with_options(Options{.spare_cores = cores_beside_gpu(read_limits().cpus)});
   }
   // Without an end, so that a resumed run may ask for more epochs: the steps are counted here.
   if (one_pipeline_ && options_.steps_per_epoch == kAuto) source = source.repeat();

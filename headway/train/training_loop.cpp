@@ -115,6 +115,7 @@ History TrainingLoop::train(const Dataset& dataset) {
   view_.phases_done();
   recorder_->enter("finishing");
   stop_pipeline();
+  recorder_->enter("callbacks");
   call_back([this](Callback& callback) { callback.on_train_end(*this); });
   history_.steps = step_;
   history_.stopped_by = stopping_;

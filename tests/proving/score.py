@@ -234,8 +234,9 @@ def trace_lines(trace):
 
 
 def trace_rate(trace):
-    """Steps per second in the later half of a run."""
-    samples = [s for s in trace_lines(trace) if s.get("kind") == "sample"] if trace.exists() else []
+    """Steps per second in the later half of a run, from its first step on."""
+    lines = trace_lines(trace) if trace.exists() else []
+    samples = [s for s in lines if s.get("kind") == "sample" and s.get("steps")]
     if len(samples) < 4:
         return None
     a, b = samples[len(samples) // 2], samples[-1]

@@ -14,6 +14,7 @@ constexpr double kQuickStep = 1.5e-3;  // most of it is the cost of giving order
 constexpr double kLongFirstStep = 30;
 constexpr double kHardlyGrows = 1.15;             // a step of twice the batch
 constexpr double kGpuBusy = 0.5, kGpuFull = 0.9;  // of the time
+constexpr double kElsewhere = 0.15;               // of the time, not in a step
 constexpr double kEnoughLooksS = 8;               // the driver is asked every second or two
 constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.30;
 
@@ -66,6 +67,15 @@ std::optional<Finding> batch_too_small(const Evidence& e) {
       .predicted_gain = per_sample / after};  // at least: other fixed costs shrink too
 }
 
+// Of twice the batch, in samples per second; nothing where a probe was refused it. A feed that is
+// nearly too slow does not gain as much.
+std::optional<double> gain_of_twice(const Evidence& e) {
+  const ReplaySample& replay = e.trace.replay;
+  if (replay.step_s > 0 && replay.double_step_s == 0) return std::nullopt;
+  const double grown = replay.step_s > 0 ? replay.double_step_s / replay.step_s : 1;
+  return 2 * e.step_s() / std::max(grown * e.own_s(), 2 * e.feed().shared_s());
+}
+
 // Neither data nor anything else keeps the GPU waiting: it is done before the next order comes.
 std::optional<Finding> launch_bound(const Evidence& e) {
   const auto busy = e.gpu_busy();
@@ -73,31 +83,31 @@ std::optional<Finding> launch_bound(const Evidence& e) {
   if (e.seconds < kEnoughLooksS || measured_small_batch(e) || batch_too_small(e)) {
     return std::nullopt;
   }
-  const double elsewhere = e.share(StepPhase::kWaitForData) + e.share(StepPhase::kUpload) +
-                           e.share(StepPhase::kCallbacks) + e.share(StepPhase::kCheckpoint) +
-                           e.share(StepPhase::kValidation);
-  if (elsewhere >= kWorthSaying) return std::nullopt;
+  const double orders_s = e.spent_s(StepPhase::kForward) + e.spent_s(StepPhase::kBackward) +
+                          e.spent_s(StepPhase::kOptimizer);
+  const double elsewhere = 1 - (orders_s + e.spent_s(StepPhase::kMetrics)) / e.seconds;
+  if (elsewhere >= kElsewhere || e.cores_full()) return std::nullopt;  // without a core it is late
+  const auto gain = gain_of_twice(e);
+  if (!gain || *gain < 1 + kWorthSaying) return std::nullopt;
+  // In a loop of one's own, whatever the loss function does counts as forward.
+  const bool known = !e.run.precision.empty();
   return Finding{
       .cause = "launch-bound",
-      .severity = Severity::kWarning,
-      .confidence = 0.75,
+      .severity = known ? Severity::kWarning : Severity::kInfo,
+      .confidence = known ? 0.75 : 0.5,
       .summary = fmt::format("the GPU waits for orders: it is busy {:.0f}% of the time, and what "
                              "it lacks is not data",
                              100 * *busy),
       .evidence = {fmt::format("{} of each {} go to forward, backward and optimizer on the CPU, "
                                "which give the GPU its work",
-                               duration_text((e.spent_s(StepPhase::kForward) +
-                                              e.spent_s(StepPhase::kBackward) +
-                                              e.spent_s(StepPhase::kOptimizer)) /
-                                             double(e.steps)),
+                               duration_text(orders_s / double(e.steps)),
                                duration_text(e.step_s())),
-                   fmt::format("waiting for data: {:.1f}%",
-                               100 * e.share(StepPhase::kWaitForData))},
+                   fmt::format("waiting for data: {:.1f}%", 100 * e.waiting_share())},
       .where = "forward, backward, optimizer",
       .fix = fmt::format("batch({}) or more while memory lasts, with the learning rate raised to "
                          "match: twice the samples for the same number of orders",
                          2 * e.run.batch_size),
-      .predicted_gain = std::min(2.0, 1 / std::max(0.01, *busy))};  // samples per second
+      .predicted_gain = gain};
 }
 
 std::optional<Finding> float32_on_a_gpu(const Evidence& e) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "headway/core/limits.h"
 #include "headway/doctor/rules/rules.h"
 
 namespace headway {
@@ -18,6 +19,7 @@ constexpr double kAllDropped = 0.95;
 constexpr double kUploadShare = 0.10;
 constexpr double kExplains = 0.4;       // of a step, for what is said to hold it up
 constexpr double kMostlyWaits = 0.5;    // CPU time against the time workers were at it
+constexpr double kWorthMore = 1.25;     // times as many workers
 constexpr double kWaitingWorkers = 64;  // about as many as the tuner takes
 
 Severity severity_of(double waiting) {
@@ -94,10 +96,19 @@ bool one_at_a_time(const Evidence& e, const FeedDemand& feed) {
   return feed.serial_s >= kAlwaysBusy * e.step_s() && feed.serial_s >= feed.shared_s() * 0.9;
 }
 
-// Its workers: on a lock, a disk, a server. Training's own CPU time is not theirs.
+constexpr const char* kLeaveThreads =
+    "leave the number of input threads to Headway (threads.input, --input-threads, "
+    "Options.threads)";
+
+// Its workers: on a lock, a disk, a server.
 bool mostly_waits(const Evidence& e, const FeedDemand& feed) {
   const double own = e.trace.replay.step_s > 0 ? e.own_cpu_s() : 0;
   return e.cpu_per_step_s() - own < kMostlyWaits * feed.work_s;
+}
+
+// Even if training took all the CPU time that it could have, the rest is the workers'.
+bool surely_computes(const Evidence& e, const FeedDemand& feed) {
+  return e.cpu_per_step_s() - e.own_cpu_s() >= kMostlyWaits * feed.work_s;
 }
 
 std::optional<Finding> serial_map(const Evidence& e) {
@@ -106,7 +117,8 @@ std::optional<Finding> serial_map(const Evidence& e) {
   const FeedDemand& feed = s->feed;
   const std::string words = serial_words(e);
   const bool serial = one_at_a_time(e, feed) && !words.empty();
-  const bool one_worker = !serial && feed.threads < 2 && e.cpus() >= 2 &&
+  const bool asked = e.run.device == "cpu" || e.run.input_threads == 1;
+  const bool one_worker = !serial && asked && feed.threads < 2 && e.cpus() >= 2 &&
                           feed.work_s >= kAlwaysBusy * e.step_s() && e.cores_idle();
   if (!serial && !one_worker) return std::nullopt;
   // Headway's tuner takes more workers than cores when they mostly wait.
@@ -124,8 +136,7 @@ std::optional<Finding> serial_map(const Evidence& e) {
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
   f.fix = serial ? "let it run on many elements at once: leave .num_parallel_calls = 1 out of "
                    "map(); a generator should only list things, with the work in a map() behind it"
-                 : "leave the number of input threads to Headway (threads.input, --input-threads, "
-                   "Options.threads)";
+                 : kLeaveThreads;
   return f;
 }
 
@@ -134,21 +145,21 @@ std::optional<Finding> few_workers(const Evidence& e) {
   const auto s = starved(e);
   if (!s || s->waiting < kWorthSaying || e.run.input_threads < 2) return std::nullopt;
   const FeedDemand& feed = s->feed;
-  if (one_at_a_time(e, feed) || mostly_waits(e, feed) || !e.cores_idle()) return std::nullopt;
+  if (one_at_a_time(e, feed) || !surely_computes(e, feed) || !e.cores_idle()) return std::nullopt;
   if (feed.shared_s() < kAlwaysBusy * e.step_s()) return std::nullopt;
-  Finding f =
-      finding_of(e, "dataloader-workers", feed.work_s / e.cores_to_be_had(), e.cpu_per_step_s());
+  const double chosen = e.run.device == "cpu" ? e.cpus() : e.cpus() - cores_beside_gpu(e.cpus());
+  const double workers = std::min(chosen, e.cores_to_be_had());
+  if (workers < kWorthMore * double(e.run.input_threads)) return std::nullopt;
+  Finding f = finding_of(e, "dataloader-workers", feed.work_s / workers, e.cpu_per_step_s());
   f.confidence = 0.9;
   f.where = fmt::format("{} input threads", e.run.input_threads);
-  f.summary = fmt::format("{} workers make all samples while {:.0f} cores could",
-                          e.run.input_threads, e.cores_to_be_had());
+  f.summary =
+      fmt::format("{} workers make all samples where {:.0f} could", e.run.input_threads, workers);
   f.evidence.push_back(fmt::format(
       "they need {} per batch, most of it in {}, and work {:.0f}% of the time",
       duration_text(feed.shared_s()), feed.op, 100 * std::min(1.0, feed.shared_s() / e.step_s())));
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
-  f.fix =
-      "leave the number of input threads to Headway (threads.input, --input-threads, "
-      "Options.threads)";
+  f.fix = kLeaveThreads;
   return f;
 }
 
@@ -171,7 +182,7 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   const bool counted = files.opens + files.reads > 0;
   if (!counted && !reads_files(e, serial ? "" : feed.op)) return std::nullopt;
   const bool pressed = e.io_stalled_share() >= kDiskStalls && e.disk_bytes_per_s() > 0;
-  const bool blocked = e.cores_idle() && mostly_waits(e, feed) &&
+  const bool blocked = e.cores_idle() && !surely_computes(e, feed) &&
                        (serial || feed.shared_s() >= kWorkersFull * e.step_s());
   if (counted ? waits_s < kMostOfTheWork * feed.work_s : !blocked) return std::nullopt;
   const bool small =
@@ -258,13 +269,16 @@ std::optional<Finding> input_bound(const Evidence& e) {
   const double cpu = std::min(feed.work_s, e.cpu_per_step_s()) / e.cores_to_be_had();
   const double needs = std::max({feed.serial_s, feed.shared_s(), cpu});
   if (needs < kExplains * e.step_s()) return std::nullopt;
-  const bool blocked = e.cores_idle() && mostly_waits(e, feed);
-  Finding f = finding_of(e, "input-bound", (feed.work_s - feed.op_s) / feed.threads,
-                         blocked ? e.own_cpu_s() : e.cpu_per_step_s() - feed.op_s);
-  f.confidence = feed.op.empty() ? 0.6 : 0.8;
-  f.where = feed.op.empty() ? "" : fmt::format("{} in stage {}", feed.op, feed.op_stage);
-  f.summary = feed.op.empty() ? "training waits for data"
-                              : fmt::format("training waits for data, most of it for {}", feed.op);
+  const bool blocked = e.cores_idle() && !surely_computes(e, feed);
+  const bool source = one_at_a_time(e, feed);
+  const double dearest = source ? feed.serial_s : feed.op_s;
+  Finding f = finding_of(e, "input-bound", (feed.work_s - dearest) / feed.threads,
+                         blocked ? e.own_cpu_s() : e.cpu_per_step_s() - dearest);
+  const std::string name = source ? "the source" : feed.op;
+  f.confidence = name.empty() ? 0.6 : 0.8;
+  f.where = source || name.empty() ? name : fmt::format("{} in stage {}", name, feed.op_stage);
+  f.summary = name.empty() ? "training waits for data"
+                           : fmt::format("training waits for data, most of it for {}", name);
   f.evidence.push_back(fmt::format("the feed needs {} of work per batch on {:.0f} workers",
                                    duration_text(feed.work_s), feed.threads));
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
