@@ -99,6 +99,13 @@ struct Pipeline::Impl {
     root.reset();
   }
 
+  // Spent by the consumer outside next(), so far.
+  int64_t consumer_away_ns() const {
+    const int64_t since = away_since_ns.load(std::memory_order_relaxed);
+    return run.recorder.consumer.elsewhere_ns.load(std::memory_order_relaxed) +
+           (since ? now_ns() - since : 0);
+  }
+
   void restore(const PipelineState& state);
 
   const std::string description;
@@ -112,13 +119,6 @@ struct Pipeline::Impl {
   Worker self{-1};  // for pipelines without threads
   // Stored by the consumer; reports are made from any thread.
   std::atomic<int64_t> taken{0};
-  // Spent by the consumer outside next(), so far.
-  int64_t consumer_away_ns() const {
-    const int64_t since = away_since_ns.load(std::memory_order_relaxed);
-    return run.recorder.consumer.elsewhere_ns.load(std::memory_order_relaxed) +
-           (since ? now_ns() - since : 0);
-  }
-
   std::atomic<int64_t> returned_ns{0};           // when next() last gave something
   std::atomic<int64_t> away_since_ns{now_ns()};  // 0 while the consumer is inside next()
   std::atomic<bool> interrupted{false};

@@ -77,8 +77,9 @@ std::vector<Finding> diagnose(const Trace& trace) {
   if (trace.outside.seen) return diagnose_outside(trace);
   const Evidence evidence(trace);
   std::vector<Finding> findings;
-  for (const auto& family : {refusal_rules(), config_rules(), memory_rules(), loop_rules(),
-                             gradient_rules(), numerical_rules(), input_rules(), compute_rules()}) {
+  for (const auto& family :
+       {refusal_rules(), config_rules(), memory_rules(), loop_rules(), gradient_rules(),
+        numerical_rules(), no_data_rules(), input_rules(), compute_rules()}) {
     for (const Rule rule : family) {
       std::optional<Finding> found = rule(evidence);
       if (found && !find(findings, found->cause)) findings.push_back(std::move(*found));

@@ -170,6 +170,20 @@ TEST(Fit, AProbeThatMayNotDoubleTheBatchLeavesItAtThat) {
   EXPECT_EQ(history.trace->notes[0].text, "twice the batch: not ten");
 }
 
+TEST(Fit, TheTraceTellsWhatWasAskedForAndWhatWasLeftToUs) {
+  FitOptions asked = quiet(1);
+  asked.threads.input = 3;
+  Model model = small_model();
+  const RunFacts run = model.fit(batches(signs(20)), asked).trace->run;
+  EXPECT_EQ(run.input_threads, 3);
+  EXPECT_EQ(run.precision, "float32");
+  FitOptions left = quiet(1);
+  left.threads.input = 0;
+  const Dataset own = batches(signs(20)).with_options({.threads = 2});
+  EXPECT_EQ(model.fit(own, left).trace->run.input_threads, 2);
+  EXPECT_EQ(model.fit(batches(signs(20)), left).trace->run.input_threads, 0);
+}
+
 TEST(Fit, BeingWatchedChangesNothingThatIsLearnt) {
   FitOptions unwatched = quiet(3);
   unwatched.telemetry = false;

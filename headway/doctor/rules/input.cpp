@@ -1,3 +1,4 @@
+// Data come, but too slowly.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,6 @@ constexpr double kWorkersFull = 0.75;   // of the workers' time
 constexpr double kMostOfTheWork = 0.4;  // a named operator's share of the feed
 constexpr double kDiskStalls = 0.20;    // PSI: something waited for a disk
 constexpr double kSmallRead = 256e3;    // bytes per sample
-constexpr double kAllDropped = 0.95;
 constexpr double kUploadShare = 0.10;
 constexpr double kExplains = 0.4;       // of a step, for what is said to hold it up
 constexpr double kMostlyWaits = 0.5;    // CPU time against the time workers were at it
@@ -288,97 +288,6 @@ std::optional<Finding> input_bound(const Evidence& e) {
   return f;
 }
 
-std::string stalled_where(const Evidence& e) {
-  const std::string text = e.note("stall").value_or("");
-  const size_t worker = text.find("worker ");
-  if (worker == std::string::npos) return e.trace.stages.empty() ? "" : e.trace.stages.back().name;
-  const size_t in = text.find(": ", worker);
-  return text.substr(in + 2, text.find('\n', in) - in - 2);
-}
-
-// Training has asked for a batch and none comes.
-bool waits_for_nothing(const Evidence& e) {
-  return e.stuck() && (e.last.phase == "first batch" || e.last.phase == "waiting for data");
-}
-
-std::optional<Finding> shuffle_fill(const Evidence& e) {
-  if (!waits_for_nothing(e) || e.last.batches > 0 || !e.feed_moves()) return std::nullopt;
-  if (!e.dataset_has("shuffle(buffer")) return std::nullopt;
-  const auto held = double(e.last.buffer_held), wanted = double(e.last.buffer_wanted);
-  if (held >= wanted && wanted > 0) return std::nullopt;
-  const double left = held > 0 ? e.last.phase_s * (wanted - held) / held : 0;
-  return Finding{
-      .cause = "shuffle-fill",
-      .severity = Severity::kWarning,
-      .confidence = 0.9,
-      .summary = fmt::format("not stuck: a shuffle buffer fills before the first batch{}",
-                             left > 0 ? ", " + duration_text(left) + " to go" : ""),
-      .evidence = {fmt::format("{} of {} elements after {:.0f} s, {} held",
-                               with_commas(e.last.buffer_held), with_commas(e.last.buffer_wanted),
-                               e.last.phase_s, size_text(double(e.last.feed_ram_bytes)))},
-      .where = "shuffle",
-      .fix =
-          "shuffle the file list before reading and decoding, or give a smaller "
-          "minimum_fill"};
-}
-
-std::optional<Finding> source_never_yields(const Evidence& e) {
-  if (!waits_for_nothing(e) || shuffle_fill(e)) return std::nullopt;
-  int64_t in = 0, dropped = 0;
-  for (const StageSample& s : e.last.stages) in = std::max(in, s.in), dropped += s.dropped;
-  dropped += e.last.skipped;
-  const bool all_dropped = in > 0 && double(dropped) >= kAllDropped * double(in);
-  if (e.feed_moves() && !all_dropped) return std::nullopt;  // slow, not mute
-  if (!e.feed_moves() && e.quiet_cores() < kStillCores) return std::nullopt;
-  Finding f{.cause = "source-never-yields", .severity = Severity::kCritical, .confidence = 0.85};
-  f.summary = e.last.batches == 0 ? "no batch was ever produced"
-                                  : fmt::format("no batch for {:.0f} s", e.quiet_s());
-  f.where = stalled_where(e);
-  if (all_dropped) {
-    f.evidence = {fmt::format("{} of {} elements were dropped or skipped", dropped, in)};
-    f.fix =
-        "look at what the filter lets through, and at the first error that is skipped: "
-        "headway inspect";
-  } else {
-    f.evidence = {fmt::format("{} elements in {:.0f} s, while {:.2f} cores work", in,
-                              e.last.phase_s, e.quiet_cores())};
-    f.fix =
-        "the source works and gives nothing: look for errors it swallows and for a loop "
-        "without an end";
-  }
-  return f;
-}
-
-std::optional<Finding> worker_deadlock(const Evidence& e) {
-  if (!waits_for_nothing(e) || e.feed_moves() || e.quiet_cores() >= kStillCores)
-    return std::nullopt;
-  return Finding{
-      .cause = "worker-deadlock",
-      .severity = Severity::kCritical,
-      .confidence = 0.75,
-      .summary =
-          fmt::format("the workers that make data have stood still for {:.0f} s", e.quiet_s()),
-      .evidence = {fmt::format("no element moves and {:.2f} cores work", e.quiet_cores())},
-      .where = stalled_where(e),
-      .fix =
-          "the function waits for something that does not come: a lock that is "
-          "already held, a queue that nobody fills, a server that does not answer"};
-}
-
-// Elements come, but not yet enough for a batch.
-std::optional<Finding> slow_first_batch(const Evidence& e) {
-  if (!waits_for_nothing(e) || e.last.batches > 0 || !e.feed_moves()) return std::nullopt;
-  if (shuffle_fill(e) || source_never_yields(e) || e.last.stages.empty()) return std::nullopt;
-  return Finding{
-      .cause = "input-bound",
-      .severity = Severity::kWarning,
-      .confidence = 0.6,
-      .summary = "not stuck: the first batch takes long to fill",
-      .evidence = {fmt::format("{} elements in {:.0f} s", e.last.stages[0].in, e.last.phase_s)},
-      .where = e.last.stages.empty() ? "" : e.trace.stages[0].name,
-      .fix = "see which operator is slow: headway inspect, headway bench feed"};
-}
-
 std::optional<Finding> upload_bound(const Evidence& e) {
   const double share = e.share(StepPhase::kUpload);
   if (!e.steady() || e.run.device == "cpu" || share < kUploadShare) return std::nullopt;
@@ -395,9 +304,8 @@ std::optional<Finding> upload_bound(const Evidence& e) {
       .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
 
-constexpr Rule kRules[] = {source_never_yields, worker_deadlock, shuffle_fill, slow_first_batch,
-                           serial_map,          few_workers,     slow_storage, decode_saturated,
-                           input_bound,         upload_bound};
+constexpr Rule kRules[] = {serial_map,       few_workers, slow_storage,
+                           decode_saturated, input_bound, upload_bound};
 
 }  // namespace
 

@@ -17,6 +17,7 @@ std::span<const Rule> refusal_rules();
 // One list per family; in each, roots stand before what they bring about.
 std::span<const Rule> config_rules();
 std::span<const Rule> memory_rules();
+std::span<const Rule> no_data_rules();
 std::span<const Rule> input_rules();
 std::span<const Rule> compute_rules();
 std::span<const Rule> loop_rules();
