@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/complain.h"
@@ -174,7 +175,18 @@ History fit(Model& model, const Dataset& training, FitOptions options, bool live
   return model.fit(training, std::move(options));
 }
 
+// A name that cannot be written to is said now, not after hours of training.
+void check_outputs(const TrainSettings& s) {
+  for (const std::string& path : {s.save, s.report, s.csv, s.trace}) {
+    if (path.empty()) continue;
+    if (std::filesystem::is_directory(path))
+      throw Error(path + " is a folder", "name a file to write to");
+    const AtomicFile writable(path);  // never committed: what is there stays
+  }
+}
+
 void train(const TrainSettings& s) {
+  check_outputs(s);
   const int64_t size = s.size > 0 ? s.size : default_size(s.model);
   const TrainData data = open_train_data(s, size);
   fmt::print(stderr, "{}\n", data.what);

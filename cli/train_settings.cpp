@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <cmath>
+
 #include "headway/core/error.h"
 
 namespace headway::cli {
@@ -42,12 +44,21 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       ->check(CLI::ExistingFile);
   const auto positive = CLI::PositiveNumber;
   const auto not_negative = CLI::NonNegativeNumber;
+  // "nan" is a number to CLI11, and no comparison with it fails.
+  const CLI::Validator finite(
+      [](const std::string& text) {
+        double value = 0;
+        const bool number = CLI::detail::lexical_cast(text, value);
+        return number && !std::isfinite(value) ? text + " is not a finite number" : "";
+      },
+      "");
 
   auto* data = app.add_option_group("Data");
   data->add_option("--data", s.data, "image folder (a folder per class) or TFRecord files");
   data->add_option("--validation", s.validation, "the same, to validate on");
   data->add_option("--validation-split", s.validation_split,
                    "without --validation: this share of --data is kept apart")
+      ->check(finite)
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
   data->add_option("--size", s.size, "side of the images (default: the model's)")->check(positive);
@@ -72,19 +83,26 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       ->check(CLI::IsMember({"sgd", "adam", "adamw", "rmsprop"}))
       ->capture_default_str();
   learning->add_option("--learning-rate", s.learning_rate, "default: the optimizer's")
+      ->check(finite)
       ->check(positive);
   learning->add_option("--momentum", s.momentum, "of sgd")
+      ->check(finite)
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  learning->add_option("--weight-decay", s.weight_decay, "decoupled")->check(not_negative);
+  learning->add_option("--weight-decay", s.weight_decay, "decoupled")
+      ->check(finite)
+      ->check(not_negative);
   learning->add_option("--schedule", s.schedule, "of the learning rate over the whole training")
       ->check(CLI::IsMember({"constant", "cosine"}))
       ->capture_default_str();
   learning->add_option("--warmup", s.warmup, "steps until the full learning rate")
       ->check(not_negative);
   learning->add_option("--label-smoothing", s.label_smoothing, "0.1 is customary")
+      ->check(finite)
       ->check(CLI::Range(0.0, 0.9));
-  learning->add_option("--clip-norm", s.clip_norm, "gradients, all together")->check(positive);
+  learning->add_option("--clip-norm", s.clip_norm, "gradients, all together")
+      ->check(finite)
+      ->check(positive);
   learning->add_option("--accumulate", s.accumulate, "batches per step")->check(positive);
   learning->add_option("--patience", s.patience, "epochs without progress before it stops early")
       ->check(positive);

@@ -37,6 +37,7 @@ CheckpointFolder::CheckpointFolder(const CheckpointOptions& options) : options_(
     throw Error(fmt::format("checkpoint folder {}: {}", options.folder, failed.message()),
                 "name a folder that can be written to");
   }
+  lock_.emplace(options.folder, "a training");
   for (const auto& entry : fs::directory_iterator(options.folder)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kPrefix) && name.ends_with(".tmp")) fs::remove(entry.path(), failed);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "headway/io/folder_lock.h"
 #include "headway/io/safetensors.h"
 #include "headway/train/model.h"
 
@@ -16,7 +17,8 @@ namespace headway {
 // a run needs under "optimizer/", "rng/" ... and as text in the metadata.
 class CheckpointFolder {
  public:
-  // Makes the folder; removes what a killed run left half written.
+  // Makes the folder and keeps it to itself while it lives: Error names another run that writes
+  // there. Removes what a killed run left half written.
   explicit CheckpointFolder(const CheckpointOptions& options);
 
   // Writes one and removes the oldest beyond `keep`. When the disk is full or refuses, the ones
@@ -34,6 +36,7 @@ class CheckpointFolder {
   std::vector<std::pair<int64_t, std::string>> list() const;  // by step, oldest first
 
   CheckpointOptions options_;
+  std::optional<FolderLock> lock_;
 };
 
 }  // namespace headway

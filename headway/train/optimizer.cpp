@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "headway/core/error.h"
 
 namespace headway {
@@ -13,8 +15,8 @@ void check_share(const char* name, double value) {
 }
 
 void check_not_negative(const char* name, double value) {
-  if (value >= 0) return;
-  throw Error(fmt::format("optimizer: {} is {:g}", name, value), "give 0 or more");
+  if (value >= 0 && std::isfinite(value)) return;
+  throw Error(fmt::format("optimizer: {} is {:g}", name, value), "give a finite number, 0 or more");
 }
 
 void check_clipping(const Clipping& clip) {

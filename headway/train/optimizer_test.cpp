@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "headway/core/error.h"
 
 namespace headway {
@@ -38,6 +40,8 @@ TEST(Optimizer, RefusesWhatCannotBe) {
   EXPECT_THROW(SGD({.momentum = 1.5}), Error);
   EXPECT_THROW(Adam({.beta_1 = -0.1}), Error);
   EXPECT_THROW(AdamW({.weight_decay = -1}), Error);
+  EXPECT_THROW(SGD({.momentum = std::nan("")}), Error);
+  EXPECT_THROW(AdamW({.weight_decay = HUGE_VAL}), Error);
   EXPECT_THROW(RMSprop({.epsilon = -1}), Error);
 }
 

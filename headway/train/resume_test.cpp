@@ -53,6 +53,26 @@ TEST(Resume, AnInterruptedTrainingEndsWithTheSameWeights) {
   }
 }
 
+TEST(Resume, ASecondTrainingInTheSameFolderIsToldOfTheFirst) {
+  const Dataset data = batches(signs(100));
+  const TempFolder folder;
+  Model first = small_model(), second = small_model();
+  FitOptions options = kept_in(folder, 1);
+  std::string said;
+  options.should_stop = [&] {  // while the first is at work
+    try {
+      second.fit(data, kept_in(folder, 1));
+    } catch (const Error& e) {
+      said = e.what();
+    }
+    return false;
+  };
+  first.fit(data, options);
+  EXPECT_THAT(said, HasSubstr("run is in use by a training, process " + std::to_string(getpid())));
+  EXPECT_THAT(files(folder), ::testing::SizeIs(2));
+  second.fit(data, kept_in(folder, 1));  // and afterwards it may
+}
+
 TEST(Resume, TheLogsOfAnEpochAreThoseOfAnUndisturbedOne) {
   const Dataset data = batches(signs(100));
   Model calm = small_model(), resumed = small_model();

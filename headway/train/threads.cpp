@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "headway/core/limits.h"
+#include "headway/core/thread_limit.h"
 
 namespace headway {
 namespace {
@@ -33,11 +34,22 @@ void flush_denormals() { at::globalContext().setFlushDenormal(true); }
 
 }  // namespace
 
+// Besides the ones inside an operation: libtorch's thread of the backward pass and its pool between
+// operations, our recorder, our watchdog, and one worker of the feed, which gets by with one.
+constexpr int kOtherThreads = 5;
+
+// A stack and a heap of malloc's for each thread, the buffers of BLAS and oneDNN for all. With less
+// than this (libtorch 1.13, OpenBLAS 0.3.21) they hung or crashed.
+constexpr int64_t kAddressesPerThread = (8 + 64) << 20, kAddresses = 512 << 20;
+
 ThreadCounts apply_threads(ThreadCounts wanted, bool on_gpu) {
   const int cores = std::max(1, static_cast<int>(std::ceil(read_limits().cpus)));
   ThreadCounts chosen = wanted;
   if (chosen.intra_op == 0) chosen.intra_op = on_gpu ? 1 : cores;
   if (chosen.inter_op == 0) chosen.inter_op = 1;  // one training thread: nothing runs side by side
+  const int threads = chosen.intra_op + chosen.inter_op + kOtherThreads;
+  require_threads(threads, "training");
+  require_addresses(kAddresses + threads * kAddressesPerThread, "training");
   if (!on_gpu) keep_freed_memory();
   flush_denormals();
   at::set_num_threads(chosen.intra_op);

@@ -1,4 +1,5 @@
 import json
+import os
 import random
 import signal
 import subprocess
@@ -14,6 +15,14 @@ class Train(VerbTest):
     def start(self, *arguments):
         return subprocess.Popen([HEADWAY, "train", *map(str, arguments)], cwd=self.folder, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
+
+    def wait_for(self, text, run):
+        said = ""
+        while text not in said:
+            line = run.stderr.readline()
+            self.assertTrue(line, said)
+            said += line
+        return said
 
     def weights(self, name):
         return (self.folder / name).read_bytes()
@@ -64,15 +73,59 @@ class Train(VerbTest):
     def test_ctrl_c_keeps_a_checkpoint_and_resume_goes_on(self):
         self.shapes("data", 200, "--classes", 2)
         run = self.start("--data", "data", "--epochs", 1000, *SMALL)
-        said = ""
-        while "epoch 1/" not in said:  # it has begun
-            line = run.stderr.readline()
-            self.assertTrue(line, said)
-            said += line
+        said = self.wait_for("epoch 1/", run)
         run.send_signal(signal.SIGINT)
         _, rest = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 130, said + rest)
         self.assertTrue(list((self.folder / "headway-run/checkpoints").glob("*.safetensors")), said + rest)
+
+    def test_where_results_cannot_be_written_is_said_before_training(self):
+        self.shapes("data", 40, "--classes", 2)
+        for option in ("--save", "--report", "--csv", "--trace"):
+            said = self.fails("train", "--data", "data", option, "missing/result", *SMALL)
+            self.assertIn("missing/result", said)
+            self.assertNotIn("epoch", said)
+        self.assertIn("is a folder", self.fails("train", "--data", "data", "--save", "data", *SMALL))
+
+    def test_a_number_that_is_none_is_refused(self):
+        for option in ("--momentum", "--learning-rate", "--weight-decay", "--clip-norm"):
+            for value in ("nan", "inf"):
+                self.assertIn("finite", self.fails("train", option, value, status=2))
+        (self.folder / "run.toml").write_text("momentum = nan\n")
+        self.assertIn("run.toml:1: momentum", self.fails("train", "run.toml"))
+
+    def test_a_second_training_in_one_folder_is_told_of_the_first(self):
+        self.shapes("data", 200, "--classes", 2)
+        first = self.start("--data", "data", "--epochs", 1000, "--every-steps", 1, *SMALL)
+        self.addCleanup(first.communicate)
+        self.addCleanup(first.kill)
+        self.wait_for("epoch 1/", first)
+        said = self.headway("train", "--data", "data", *SMALL, status=1).stderr
+        self.assertIn(f"checkpoints is in use by a training, process {first.pid}", said)
+        first.kill()
+        first.wait()
+        self.headway("train", "--data", "data", "--epochs", 1, *SMALL)  # nobody holds it any more
+
+    def test_too_few_threads_are_said_with_the_limit_and_do_not_hang(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root, to become a user without processes")
+        os.chmod(self.folder, 0o777)
+        self.shapes("data", 40, "--classes", 2)
+        lonely = ["setpriv", "--reuid", "64998", "--clear-groups", "prlimit", "--nproc=3"]
+        done = subprocess.run([*lonely, HEADWAY, "train", "--data", "data", "--epochs", "1", "--size", "24"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("ulimit -u is 3", done.stderr)
+
+    def test_too_few_addresses_are_said_and_do_not_hang(self):
+        self.shapes("data", 40, "--classes", 2)
+        for megabytes in (400, 800, 840, 900, 1000, 1060, 1400, 1800):  # less than libtorch needs, then than its pools
+            done = subprocess.run(["prlimit", f"--as={megabytes << 20}", HEADWAY, "train", "--data", "data",
+                                   "--epochs", "1", "--size", "24", "--work", f"w{megabytes}"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=60)
+            self.assertIn(done.returncode, (0, 1), f"{megabytes} MB: {done.stderr}")
+            if megabytes <= 1060:
+                self.assertIn(f"ulimit -v is {megabytes} MB", done.stderr)
 
     def test_killed_thirty_times_anywhere_the_weights_are_the_same(self):
         self.shapes("data", 64, "--classes", 4)
