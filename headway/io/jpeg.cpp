@@ -125,21 +125,30 @@ struct JpegDecoder::Impl {
     };
     errors.output_message = [](j_common_ptr) {};
     info.client_data = this;
-    if (setjmp(jump)) throw Error("libjpeg: " + message());
-    jpeg_create_decompress(&info);
     progress.progress_monitor = [](j_common_ptr common) {
       Impl& me = self(common);
       if (me.info.input_scan_number <= kMaxScans) return;
       me.too_many_scans = true;
       std::longjmp(me.jump, 1);
     };
-    info.progress = &progress;
   }
   ~Impl() {
-    jpeg_destroy_decompress(&info);
+    close();
     std::free(strip);
   }
   Impl(const Impl&) = delete;
+
+  // One handle of libjpeg's serves one file: jpeg_abort leaves Huffman and quantisation tables to
+  // the next one. A new handle takes 0.2 us, and what is worth keeping is ours.
+  void create() {
+    close();
+    guarded([&] { jpeg_create_decompress(&info); });
+    info.progress = &progress;
+  }
+  void close() {
+    jpeg_destroy_decompress(&info);
+    info.src = nullptr;
+  }
 
   static Impl& self(j_common_ptr common) { return *static_cast<Impl*>(common->client_data); }
 
@@ -168,11 +177,17 @@ struct JpegDecoder::Impl {
 
   [[noreturn]] void fail(const std::string& reason, const std::string& hint = "") {
     const SampleError error(here(), reason, hint);
-    jpeg_abort_decompress(&info);
+    close();
     throw error;
   }
 
-  [[noreturn]] void fail_from_libjpeg() { fail("JPEG cannot be decoded: " + message()); }
+  [[noreturn]] void fail_from_libjpeg() {
+    if (errors.msg_code == JERR_OUT_OF_MEMORY && !too_many_scans) {
+      close();
+      throw std::bad_alloc();  // not the file's fault
+    }
+    fail("JPEG cannot be decoded: " + message());
+  }
 
   void check_damage() {
     if (damage == 0 || allow_damage) return;
@@ -211,6 +226,7 @@ struct JpegDecoder::Impl {
   char damage_text[JMSG_LENGTH_MAX] = {};
   uint8_t* strip = nullptr;
   size_t strip_bytes = 0;
+  int64_t row_bytes = 0;  // of a row that is handed out
   int column_offset = 0;  // of the window inside the decoded columns
   int rows_above = 0;     // decoded rows before the window
 };
@@ -233,17 +249,22 @@ JpegDecoder& JpegDecoder::operator=(JpegDecoder&&) noexcept = default;
 
 JpegHeader JpegDecoder::open(std::span<const uint8_t> bytes, const Origin& origin) {
   Impl& me = *impl_;
-  jpeg_abort_decompress(&me.info);
   me.bytes = bytes;
   me.origin = &origin;
   me.damage = 0;
   me.too_many_scans = false;
   me.allow_damage = false;
-  if (bytes.empty()) throw SampleError(origin, "empty file where a JPEG should be");
+  me.create();
+  if (bytes.empty()) me.fail("empty file where a JPEG should be");
   me.guarded([&] {
     jpeg_mem_src(&me.info, bytes.data(), bytes.size());
     jpeg_read_header(&me.info, TRUE);
   });
+  if (me.info.data_precision != BITS_IN_JSAMPLE) {
+    me.fail(fmt::format("JPEG of {} bits per sample; only {} are read", me.info.data_precision,
+                        BITS_IN_JSAMPLE),
+            "convert the file to 8 bits, or to PNG, which may have 16");
+  }
   const int64_t pixels = int64_t{me.info.image_width} * me.info.image_height;
   if (pixels > kMaxPixels) {
     me.fail(fmt::format("JPEG of {}x{} pixels, more than the {} allowed", me.info.image_width,
@@ -263,7 +284,7 @@ JpegHeader JpegDecoder::open(std::span<const uint8_t> bytes, const Origin& origi
 
 JpegHeader JpegDecoder::read_header(std::span<const uint8_t> bytes, const Origin& origin) {
   const JpegHeader header = open(bytes, origin);
-  jpeg_abort_decompress(&impl_->info);
+  impl_->close();
   return header;
 }
 
@@ -281,6 +302,11 @@ void JpegDecoder::Impl::start(const JpegOptions& options) {
   allow_damage = options.allow_damage;
   guarded([&] { jpeg_start_decompress(&info); });
   check_damage();
+  // Lossless files have no inverse DCT: libjpeg-turbo 3 takes back the scale and decodes them at
+  // full size, 2 cannot. They are refused with both: data must not depend on the library.
+  if (info.min_DCT_scaled_size * int(info.scale_denom) != DCTSIZE) {
+    fail("lossless JPEG, which is not read", "convert the file to PNG");
+  }
   taken_over = !allow_damage && !options.plain && entropy.take_over(info);
 }
 
@@ -335,11 +361,12 @@ void JpegDecoder::decode_rows(const JpegOptions& options, RowFunction function, 
   const auto window = me.enter_window(options);
   const int components = me.info.output_components;
   const bool cmyk = me.info.out_color_space == JCS_CMYK;
-  const size_t row_bytes = (size_t{me.info.output_width} * components + 63) / 64 * 64;
-  uint8_t* strip = me.reserve_strip(row_bytes * (kStripRows + 1));
+  me.row_bytes = int64_t{window.width} * (cmyk ? 3 : components);
+  const size_t strip_row = (size_t{me.info.output_width} * components + 63) / 64 * 64;
+  uint8_t* strip = me.reserve_strip(strip_row * (kStripRows + 1));
   JSAMPROW rows[kStripRows];
-  for (int i = 0; i < kStripRows; ++i) rows[i] = strip + row_bytes * i;
-  uint8_t* converted = strip + row_bytes * kStripRows;
+  for (int i = 0; i < kStripRows; ++i) rows[i] = strip + strip_row * i;
+  uint8_t* converted = strip + strip_row * kStripRows;
 
   for (int done = -me.rows_above; done < window.height;) {
     const int wanted = std::min(kStripRows, window.height - done);
@@ -359,19 +386,16 @@ void JpegDecoder::decode_rows(const JpegOptions& options, RowFunction function, 
     }
     done += wanted;
   }
-  jpeg_abort_decompress(&me.info);
+  me.close();
 }
 
 void JpegDecoder::decode_into(const JpegOptions& options, uint8_t* data, int64_t stride_bytes) {
-  const int channels =
-      options.channels ? options.channels : std::min(impl_->info.num_components, 3);
-  const auto& info = impl_->info;
-  const int width =
-      options.window
-          ? options.window->width
-          : int((info.image_width + options.scale_denominator - 1) / options.scale_denominator);
   decode(options, [&](const uint8_t* row) {
-    std::memcpy(data, row, size_t(width) * channels);
+    if (impl_->row_bytes > stride_bytes) {
+      throw Error(fmt::format("decode_into: a row of {} bytes does not fit into {}",
+                              impl_->row_bytes, stride_bytes));
+    }
+    std::memcpy(data, row, size_t(impl_->row_bytes));
     data += stride_bytes;
   });
 }

@@ -40,7 +40,8 @@ struct JpegOptions {
   bool plain = false;
 };
 
-// Decodes JPEG files with libjpeg-turbo. One per thread; the handle is kept from file to file.
+// Decodes JPEG files with libjpeg-turbo. One per thread; memory is kept from file to file, and
+// nothing else: a file decodes to the same whatever was decoded before it.
 //
 // kExact gives the pixels of tf.io.decode_jpeg(dct_method="INTEGER_ACCURATE") and of Pillow, bit by
 // bit: accurate inverse DCT, smooth chroma upsampling. (tf's default is the less accurate

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "headway/io/libjpeg.h"
+#include "headway/io/jpeg_layout.h"
 
 namespace headway {
 namespace {
@@ -117,12 +117,9 @@ struct BitWindow {
 
 }  // namespace
 
-// Stands where libjpeg's own reader would. The first members are libjpeg's, by their order
-// (jpegint.h, the same from version 6 on; checked by jpeg_entropy_test.cpp, pixel by pixel).
+// Stands where libjpeg's own reader would: what libjpeg calls comes first.
 struct JpegEntropy::Reader {
-  void (*start_pass)(j_decompress_ptr) = nullptr;
-  boolean (*decode_mcu)(j_decompress_ptr, JBLOCKROW*) = nullptr;
-  boolean insufficient_data = FALSE;
+  EntropyMethods methods;
 
   struct Block {
     const HuffmanTable* dc;
@@ -133,14 +130,14 @@ struct JpegEntropy::Reader {
   std::array<HuffmanTable, NUM_HUFF_TBLS> dc_tables, ac_tables;
   std::array<Block, D_MAX_BLOCKS_IN_MCU> blocks;
   int block_count = 0;
-  std::array<int, MAX_COMPS_IN_SCAN> last_dc{};
+  std::array<unsigned, MAX_COMPS_IN_SCAN> last_dc{};  // wraps around in damaged files
   // Without stuffed bytes and restart markers, with zeros behind. The parts between restarts follow
   // one another; these are their ends.
   std::vector<uint8_t> scan;
   std::vector<size_t> part_ends;
   size_t part = 0;
   unsigned restart_interval = 0, mcus_to_restart = 0;
-  bool ends_with_file = false;
+  bool ends_with_file = false, gave_up = false;
   BitWindow window;
   unsigned column = 0, columns = 0, first_column = 0, last_column = 0;
 
@@ -205,8 +202,8 @@ bool JpegEntropy::Reader::decode_block(const Block& block, JCOEF* out) {
     difference = extended(w.bits, size & 15);
     w.skip(size & 15);
   }
-  int& last = last_dc[size_t(block.component)];
-  last += difference;
+  unsigned& last = last_dc[size_t(block.component)];
+  last += unsigned(difference);
   if (kStore) out[0] = static_cast<JCOEF>(last);
 
   const uint32_t* const look = block.ac->look.data();
@@ -241,7 +238,7 @@ bool JpegEntropy::Reader::decode_block(const Block& block, JCOEF* out) {
 }
 
 bool JpegEntropy::Reader::decode(j_decompress_ptr info, JBLOCKROW* mcu) {
-  if (insufficient_data) return true;
+  if (gave_up) return true;
   if (restart_interval != 0 && mcus_to_restart-- == 0) {
     if (!restart()) {
       give_up(info, ends_with_file ? JWRN_JPEG_EOF : JWRN_MUST_RESYNC);
@@ -268,7 +265,7 @@ bool JpegEntropy::Reader::decode(j_decompress_ptr info, JBLOCKROW* mcu) {
 
 // Leaves libjpeg's source near the fault, for the message that follows.
 void JpegEntropy::Reader::give_up(j_decompress_ptr info, int warning) {
-  insufficient_data = TRUE;
+  gave_up = true;
   int64_t left = std::min(window.next - window.count / 8, part_end()) - scan.data();
   jpeg_source_mgr& source = *info->src;
   const uint8_t* at = source.next_input_byte;
@@ -287,9 +284,30 @@ void JpegEntropy::Reader::give_up(j_decompress_ptr info, int warning) {
 JpegEntropy::JpegEntropy() : reader_(std::make_unique<Reader>()) {}
 JpegEntropy::~JpegEntropy() = default;
 
+namespace {
+
+// libjpeg has chosen the reader whose place we know how to take: not that for progressive,
+// arithmetic or lossless files.
+bool reads_sequentially(const jpeg_decompress_struct& info) {
+  const auto& known = sequential_methods();
+  const auto& own = *reinterpret_cast<const EntropyMethods*>(info.entropy);
+  return known && own.start_pass == known->start_pass && own.decode_mcu == known->decode_mcu;
+}
+
+bool has_tables(const jpeg_decompress_struct& info) {
+  for (int i = 0; i < info.comps_in_scan; ++i) {
+    const int dc = info.cur_comp_info[i]->dc_tbl_no, ac = info.cur_comp_info[i]->ac_tbl_no;
+    if (dc < 0 || dc >= NUM_HUFF_TBLS || !info.dc_huff_tbl_ptrs[dc]) return false;
+    if (ac < 0 || ac >= NUM_HUFF_TBLS || !info.ac_huff_tbl_ptrs[ac]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool JpegEntropy::take_over(jpeg_decompress_struct& info) {
-  if (info.progressive_mode || info.arith_code || info.data_precision != 8 ||
-      jpeg_has_multiple_scans(&info))
+  if (info.data_precision != BITS_IN_JSAMPLE || jpeg_has_multiple_scans(&info) ||
+      !reads_sequentially(info) || !has_tables(info))
     return false;
   Reader& me = *reader_;
   me.block_count = info.blocks_in_MCU;
@@ -307,11 +325,11 @@ bool JpegEntropy::take_over(jpeg_decompress_struct& info) {
   me.restart_interval = me.mcus_to_restart = info.restart_interval;
   me.unstuff(info.src->next_input_byte, info.src->next_input_byte + info.src->bytes_in_buffer);
   me.window = {.next = me.scan.data()};
-  me.insufficient_data = FALSE;
+  me.gave_up = false;
   me.columns = info.MCUs_per_row;
   me.column = me.first_column = 0;
   me.last_column = me.columns;
-  me.decode_mcu = [](j_decompress_ptr self, JBLOCKROW* mcu) -> boolean {
+  me.methods.decode_mcu = [](j_decompress_ptr self, JBLOCKROW* mcu) -> boolean {
     return reinterpret_cast<Reader*>(self->entropy)->decode(self, mcu);
   };
   info.entropy = reinterpret_cast<jpeg_entropy_decoder*>(&me);

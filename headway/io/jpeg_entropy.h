@@ -19,9 +19,10 @@ class JpegEntropy {
   ~JpegEntropy();
   JpegEntropy(const JpegEntropy&) = delete;
 
-  // False, and nothing is changed, for files of a rarer kind: progressive, arithmetic, several
-  // scans. All bytes must be in info's source. Damage is told by libjpeg's warnings, and what
-  // follows it is not worth looking at.
+  // False, and nothing is changed, for files of a rarer kind (progressive, arithmetic, lossless,
+  // several scans), and for all where libjpeg's layout is not one we know (jpeg_layout.h). All
+  // bytes must be in info's source. Damage is told by libjpeg's warnings, and what follows it is
+  // not worth looking at.
   bool take_over(jpeg_decompress_struct& info);
   // After jpeg_crop_scanline: the columns it has chosen. Others are read over.
   void narrow(const jpeg_decompress_struct& info, unsigned x, unsigned width);
