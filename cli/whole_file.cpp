@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "headway/io/file.h"
+#include "headway/core/resource_error.h"
 #include "headway/io/output_file.h"
 
 namespace headway::cli {
@@ -22,7 +22,7 @@ void write_whole(const std::string& path, std::string_view bytes) {
     throw;
   }
   if (std::rename(partial.c_str(), path.c_str()) != 0)
-    throw_io_error(path, "cannot put in place", errno);
+    throw resource_error(path, "cannot put in place", errno);
 }
 
 }  // namespace headway::cli
