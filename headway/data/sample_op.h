@@ -42,8 +42,11 @@ class SampleOp {
   virtual bool apply(Element& element, const SampleContext& context) const = 0;
 };
 
-// Inside a catch block: the exception at hand as a SampleError that names the operator and, where
-// known, the file.
+// Inside a catch block: the exception at hand with the operator's name in front and, where the
+// sample may be to blame, the file's. It stays, or becomes, a SampleError, which a policy may skip,
+// only if it is about the data: SampleError, std::runtime_error, a system error of one file. All
+// else ends the run: a ResourceError for memory, disk or descriptors, Error for what the program
+// did wrong.
 std::exception_ptr located(const std::string& op, const Element& sample);
 
 using SampleOpPtr = std::shared_ptr<const SampleOp>;

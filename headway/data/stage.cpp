@@ -84,7 +84,15 @@ void Stage::stop() {
 bool Stage::try_work(Worker& worker) {
   if (!started_ || finished_ || stopped_ || !input_mu_.try_lock()) return false;
   Work work;
-  const bool claimed = claim(worker, work);
+  bool claimed = false;
+  try {
+    claimed = claim(worker, work);
+  } catch (...) {  // no memory even to keep the books
+    broken_by_ = std::current_exception();
+    broken_.store(true, std::memory_order_release);
+    stopped_ = true;
+    announce();
+  }
   input_mu_.unlock();
   if (!claimed) return false;
   execute(worker, work);

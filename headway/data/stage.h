@@ -142,6 +142,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
   alignas(64) std::atomic<int64_t> retired_{0};  // slots given out completely; written downstream
   std::atomic<bool> ended_{false};               // the input gave its last element
   std::atomic<bool> finished_{false};            // ... and the last slot is closed
+  std::atomic<bool> broken_{false};              // claiming work failed, by this:
+  std::exception_ptr broken_by_;
 
   mutable Mutex input_mu_;
   std::unique_ptr<Iterator> input_ GUARDED_BY(input_mu_);

@@ -25,6 +25,10 @@ void Stage::start() {
 Poll Stage::pop(Element& out) {
   if (!started_.load(std::memory_order_relaxed)) start();
   while (!spent_) {
+    if (broken_.load(std::memory_order_acquire)) {
+      spent_ = true;
+      std::rethrow_exception(broken_by_);
+    }
     const bool finished = finished_.load(std::memory_order_acquire);
     Slot* slot = next_ready();
     if (!slot) return finished && retired_ == opened_ ? Poll::kEnd : Poll::kPending;

@@ -172,7 +172,13 @@ struct JpegDecoder::Impl {
     throw error;
   }
 
-  [[noreturn]] void fail_from_libjpeg() { fail("JPEG cannot be decoded: " + message()); }
+  [[noreturn]] void fail_from_libjpeg() {
+    if (!too_many_scans && errors.msg_code == JERR_OUT_OF_MEMORY) {  // not the file's fault
+      jpeg_abort_decompress(&info);
+      throw std::bad_alloc();
+    }
+    fail("JPEG cannot be decoded: " + message());
+  }
 
   void check_damage() {
     if (damage == 0 || allow_damage) return;
