@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct SampleContext {
   int64_t ordinal = 0;       // position in the stream of its operator's input
   BatchRow* row = nullptr;   // set for the last operator before a batch
   RamBudget* ram = nullptr;  // of the pipeline that runs; null outside of one
+  // What is held of it for this sample; NeedsRoom asks for more. None: there is nobody to ask.
+  std::optional<int64_t> granted_bytes{};
 
   Random random(uint32_t op) const { return Random(seed, epoch, ordinal, op); }
 };

@@ -127,7 +127,7 @@ void Stage::retire_taken() {
     retired_.fetch_add(1);
     any = true;
   }
-  if (any && refused_.exchange(false)) run_.pool.work.notify_one();
+  if (any && (refused_.exchange(false) || waiting_count_.load() > 0)) run_.pool.work.notify_one();
 }
 
 void Stage::save(Cursor& cursor) const {
