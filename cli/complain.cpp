@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "cli/interrupt.h"
-#include "headway/core/error.h"
+#include "headway/core/resource_error.h"
 
 namespace headway::cli {
 
@@ -32,6 +32,9 @@ int guarded(const std::function<int()>& body) {
   } catch (const std::filesystem::filesystem_error& e) {
     return complain(kFailed, e.path1().string() + ": " + e.code().message(),
                     "check that the folder exists and that this user may write there");
+  } catch (const std::bad_alloc&) {
+    const Error e = out_of_memory();
+    return complain(kFailed, e.problem(), e.hint());
   } catch (const std::exception& e) {
     return complain(kFailed, e.what(), "");
   }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <climits>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -10,6 +11,7 @@
 #include "cli/manifest.h"
 #include "cli/progress.h"
 #include "cli/whole_file.h"
+#include "headway/core/resource_error.h"
 
 namespace headway::cli {
 namespace {
@@ -26,7 +28,7 @@ std::string safe_name(std::string_view name) {
   return safe;
 }
 
-std::string class_folder(const ImageRecord& image) {
+fs::path class_folder(const ImageRecord& image) {
   if (!image.class_name.empty()) return safe_name(image.class_name);
   return image.label < 0 ? "unlabelled" : fmt::format("class_{:04}", image.label);
 }
@@ -43,6 +45,23 @@ std::string file_name(const ImageRecord& image, int64_t number, ImageFormat befo
   return name.string();
 }
 
+// A record may carry any name; what no file system takes is the record's fault, not the disk's.
+void require_possible(const fs::path& path, const Origin& origin) {
+  for (const fs::path& part : path) {
+    const size_t size = part.string().size();
+    if (size <= NAME_MAX) continue;
+    throw SampleError(origin, fmt::format("its class or file name has {} bytes; names may have {}",
+                                          size, NAME_MAX));
+  }
+}
+
+// Whatever hinders it, no record is to blame.
+void make_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw resource_error(folder.string(), "cannot make the folder", failed.value());
+}
+
 Element unpack(const Conversion& how, const Element& record) {
   const std::string_view bytes = record["value"].bytes();
   const Origin origin = record.origin();
@@ -52,12 +71,14 @@ Element unpack(const Conversion& how, const Element& record) {
   if (before == ImageFormat::kUnknown)
     throw_unknown_format({encoded, image.encoded.size()}, origin);
   const ImageFormat after = how.images.format.value_or(before);
-  const fs::path path = fs::path(how.to) / class_folder(image) /
-                        file_name(image, record["index"].item<int64_t>(), before, after);
+  const fs::path name =
+      class_folder(image) / file_name(image, record["index"].item<int64_t>(), before, after);
+  require_possible(name, origin);
+  const fs::path path = how.to / name;
   std::error_code absent;
   auto size = static_cast<int64_t>(fs::file_size(path, absent));
   if (absent) {  // else an earlier run has written it
-    fs::create_directories(path.parent_path());
+    make_folder(path.parent_path());
     const EncodedImage made = transcode(image.encoded, origin, how.images);
     write_whole(path.string(), made.bytes);
     size = static_cast<int64_t>(made.bytes.size());

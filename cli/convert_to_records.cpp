@@ -69,6 +69,20 @@ class ShardPlan {
   std::unique_ptr<Permutation> order_;
 };
 
+// The name of image i below its class, with the ending of the format it is written in. Where
+// another image has the same name but for the ending, the old one stays in front: cat.jpg.png.
+std::string name_in(const ImageFolder& folder, size_t i, ImageFormat before, ImageFormat after) {
+  const std::string name(folder.paths->name(i));
+  if (before == after) return name;
+  const std::string stem = fs::path(name).replace_extension().string() + ".";
+  const auto rivals = [&](size_t other) {  // sorted, so they are neighbours
+    return other < folder.labels.size() && folder.labels[other] == folder.labels[i] &&
+           folder.paths->name(other).starts_with(stem);
+  };
+  const bool alone = !rivals(i - 1) && !rivals(i + 1);
+  return fmt::format("{}{}", alone ? stem.substr(0, stem.size() - 1) : name, extension_of(after));
+}
+
 Element make_record(const Conversion& how, const ShardPlan& plan, int64_t position) {
   const size_t i = plan.image_at(position);
   const ImageFolder& folder = plan.folder();
@@ -77,6 +91,9 @@ Element make_record(const Conversion& how, const ShardPlan& plan, int64_t positi
   read_all(path, file);
   const EncodedImage image = transcode(file.view(), {.file = path}, how.images);
   const int32_t label = folder.labels[i];
+  const ImageFormat before =
+      format_of({reinterpret_cast<const uint8_t*>(file.data()), file.size()});
+  const std::string name = name_in(folder, i, before, image.format);
   Element out;
   out.set("value", Tensor::string(serialize({.encoded = image.bytes,
                                              .format = name_of(image.format),
@@ -84,7 +101,7 @@ Element make_record(const Conversion& how, const ShardPlan& plan, int64_t positi
                                              .width = image.width,
                                              .label = label,
                                              .class_name = folder.classes[label],
-                                             .filename = folder.paths->name(i)})));
+                                             .filename = name})));
   out.set("position", Tensor::scalar(position));
   return out;
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "headway/core/error.h"
-#include "headway/io/file.h"
+#include "headway/core/resource_error.h"
 #include "headway/io/output_file.h"
 
 namespace headway::cli {
@@ -74,7 +74,7 @@ Manifest::~Manifest() {
 void Manifest::lock() {
   const std::string path = folder_ + "/" + kLock;
   lock_fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_fd_ < 0) throw_io_error(path, "cannot write", errno);
+  if (lock_fd_ < 0) throw resource_error(path, "cannot write", errno);
   if (::flock(lock_fd_, LOCK_EX | LOCK_NB) == 0) return;
   ::close(lock_fd_);
   throw Error("another headway convert is writing to " + folder_,

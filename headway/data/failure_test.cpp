@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <numeric>
+#include <system_error>
 
 #include "headway/core/log.h"
+#include "headway/core/resource_error.h"
 #include "headway/data/dataset.h"
 #include "headway/data/ledger.h"
 #include "headway/io/jpeg.h"
@@ -168,6 +170,45 @@ TEST(Failure, WhatIsNoBadSampleIsNotSkipped) {
   const Dataset skipping =
       d.with_options({.ram_budget_bytes = 20 << 20, .errors = ErrorPolicy::skip_up_to(1000)});
   expect_error(error_of(skipping), "does not fit into the RAM budget");
+}
+
+// Runs a map that throws `error` for one of ten samples while a hundred may be skipped.
+template <typename Exception>
+Error error_of_map_throwing(const Exception& error) {
+  const Dataset d = range(10).map([error](int64_t x) {
+    if (x == 5) throw error;
+    return x;
+  });
+  return error_of(d.with_options({.errors = ErrorPolicy::skip_up_to(100)}));
+}
+
+TEST(Failure, OnlyWhatIsAboutTheDataIsSkipped) {
+  for (const auto& skipped :
+       {error_of_map_throwing(std::runtime_error("bad")),
+        error_of_map_throwing(SampleError({}, "bad")),
+        error_of_map_throwing(std::system_error(ENOENT, std::system_category()))}) {
+    EXPECT_EQ(skipped.problem(), "no error at all");
+  }
+  for (const auto& told :
+       {error_of_map_throwing(std::bad_alloc()), error_of_map_throwing(std::logic_error("wrong")),
+        error_of_map_throwing(std::out_of_range("wrong")), error_of_map_throwing(Error("x", "y")),
+        error_of_map_throwing(ResourceError("x", "y")), error_of_map_throwing(std::exception()),
+        error_of_map_throwing(42),
+        error_of_map_throwing(std::system_error(ENOSPC, std::system_category())),
+        error_of_map_throwing(std::system_error(EMFILE, std::generic_category()))}) {
+    expect_error(told, "map: ");
+  }
+}
+
+TEST(Failure, AWantOfMemoryNamesTheLimitAndNoInnocentFile) {
+  const TempFolder folder;
+  const std::string path = folder.write("innocent.png", image_bytes(4, 4));
+  const Dataset d = files(std::vector{path}).decode_image().map([](Element) -> Element {
+    throw std::bad_alloc();
+  });
+  const Error e = error_of(d);
+  expect_error(e, "map: out of memory");
+  EXPECT_EQ(e.problem().find("innocent"), std::string::npos) << e.what();
 }
 
 TEST(Failure, RepeatingNothingIsAnErrorNotALoop) {

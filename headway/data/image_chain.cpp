@@ -271,16 +271,16 @@ std::optional<std::pair<DType, Shape>> ImageChain::fixed_output() const {
 }
 
 void ImageChain::run_encoded(std::span<const uint8_t> bytes, const Origin& origin, Random random,
-                             ImageScratch& scratch, const Place& place) const {
-  LazyImage image(scratch.impl(), origin);
+                             ImageScratch& scratch, const Place& place, PixelRoom* room) const {
+  LazyImage image(scratch.impl(), origin, room);
   start(image, bytes, decodes() ? std::get<DecodeStep>(steps_[0]) : DecodeStep{});
   run(steps_, image, random, place, false);
 }
 
 void ImageChain::run_pixels(const ImageView& pixels, Random random, ImageScratch& scratch,
-                            const Place& place) const {
+                            const Place& place, PixelRoom* room) const {
   const Origin nowhere;
-  LazyImage image(scratch.impl(), nowhere);
+  LazyImage image(scratch.impl(), nowhere, room);
   image.start_pixels(pixels);
   run(steps_, image, random, place, false);
 }
@@ -288,7 +288,7 @@ void ImageChain::run_pixels(const ImageView& pixels, Random random, ImageScratch
 void ImageChain::run_encoded_stepwise(std::span<const uint8_t> bytes, const Origin& origin,
                                       Random random, ImageScratch& scratch, const Place& place,
                                       size_t count) const {
-  LazyImage image(scratch.impl(), origin);
+  LazyImage image(scratch.impl(), origin, nullptr);
   start(image, bytes, decodes() ? std::get<DecodeStep>(steps_[0]) : DecodeStep{});
   run(std::span(steps_).first(std::min(count, steps_.size())), image, random, place, true);
 }

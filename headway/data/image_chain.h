@@ -21,6 +21,8 @@
 
 namespace headway {
 
+class PixelRoom;
+
 // A number drawn uniformly from [low, high]; the same bounds mean that number and no draw.
 struct Range {
   float low = 0;
@@ -177,13 +179,14 @@ class ImageChain {
   // dtype and shape of the result where they do not depend on the input.
   std::optional<std::pair<DType, Shape>> fixed_output() const;
 
+  // `room`, where there is one, is asked before memory for pixels is taken, but for the result's.
   // `place` is called exactly once, after the input has proved readable as far as its header says;
   // pixels are written to it in the chain's layout, tightly packed.
   void run_encoded(std::span<const uint8_t> bytes, const Origin& origin, Random random,
-                   ImageScratch& scratch, const Place& place) const;
+                   ImageScratch& scratch, const Place& place, PixelRoom* room = nullptr) const;
   // REQUIRES: !decodes()
-  void run_pixels(const ImageView& pixels, Random random, ImageScratch& scratch,
-                  const Place& place) const;
+  void run_pixels(const ImageView& pixels, Random random, ImageScratch& scratch, const Place& place,
+                  PixelRoom* room = nullptr) const;
 
   // The same, but each step makes a whole image for the next: slow, for tests and for `inspect`,
   // which looks at the image after the first `count` steps.

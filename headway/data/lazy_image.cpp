@@ -10,16 +10,9 @@
 #include "headway/io/image_format.h"
 
 namespace headway {
-namespace {
-
-ImageView view_of(const PngPixels& p) {
-  return {p.data, p.dtype, p.height, p.width, p.channels, p.row_stride_bytes};
-}
-
-}  // namespace
 
 void LazyImage::begin(const ImageView& pixels, bool own) {
-  encoded_ = false;
+  encoded_ = Encoded::kNot;
   source_ = pixels;
   own_ = own;
   source_dtype_ = dtype_ = pixels.dtype;
@@ -39,8 +32,16 @@ void LazyImage::start_encoded(std::span<const uint8_t> bytes, const JpegOptions&
   const ImageFormat format = format_of(bytes);
   if (format == ImageFormat::kUnknown) throw_unknown_format(bytes, origin_);
   if (format == ImageFormat::kPng) {
-    tools_.png.open(bytes, origin_);
-    return begin(view_of(tools_.png.decode(png)), false);
+    const PngHeader header = tools_.png.open(bytes, origin_);
+    begin({.dtype = png.dtype,
+           .height = header.height,
+           .width = header.width,
+           .channels = png.channels ? png.channels : header.channels},
+          false);
+    encoded_ = Encoded::kPng;
+    png_ = png;
+    if (room_ && header.interlaced) room_->take(header.height, header.width, channels_, dtype_);
+    return;
   }
   const JpegHeader header = tools_.jpeg.open(bytes, origin_);
   const int channels = jpeg.channels ? jpeg.channels : std::min(header.channels, 3);
@@ -49,8 +50,10 @@ void LazyImage::start_encoded(std::span<const uint8_t> bytes, const JpegOptions&
          .width = header.width,
          .channels = channels},
         false);
-  encoded_ = true;
+  encoded_ = Encoded::kJpeg;
   jpeg_ = jpeg;
+  if (room_ && header.in_scans)  // of coefficients
+    room_->take(header.height, header.width, header.channels, DType::kUInt16);
   if (upright && header.orientation != 1) {
     const bool sideways = turns_sideways(header.orientation);
     settle();
@@ -127,11 +130,16 @@ void LazyImage::standardize() {
 
 bool LazyImage::untouched() const {
   const Rect all{0, 0, source_width_, source_height_};
-  return !encoded_ && !resized_ && !flipped() && !scaled_ && crop_ == all;
+  return encoded_ == Encoded::kNot && !resized_ && !flipped() && !scaled_ && crop_ == all;
 }
 
 ImageSpan LazyImage::other_buffer(DType dtype, int height, int width, int channels) {
   current_ = 1 - current_;
+  const int64_t bytes = int64_t{height} * width * channels * size_of(dtype);
+  if (room_ && bytes > taken_bytes_[current_]) {
+    room_->take(height, width, channels, dtype);
+    taken_bytes_[current_] += bytes;
+  }
   return tools_.buffers[current_].reshape(dtype, height, width, channels);
 }
 
@@ -154,12 +162,30 @@ ImageSpan LazyImage::pixels() {
 
 void LazyImage::finish(void* data, Layout layout) { produce(data, layout); }
 
+// All rows are decoded, for the checksum stands behind the last; `row_fn` gets those of `part`.
+template <typename RowFn>
+void LazyImage::png_rows(const Rect& part, RowFn&& row_fn) {
+  const int64_t left = int64_t{part.x} * channels_ * size_of(source_dtype_);
+  int y = 0;
+  tools_.png.decode(png_, [&](const uint8_t* row) {
+    if (y >= part.y && y < part.y + part.height) row_fn(row + left);
+    ++y;
+  });
+}
+
 // Bytes that only change place.
 bool LazyImage::copy_straight(void* data) {
   if (resized_ || flipped() || scaled_) return false;
   const int64_t row_bytes = int64_t{crop_.width} * channels_ * size_of(dtype_);
   auto* to = static_cast<uint8_t*>(data);
-  if (encoded_) {
+  if (encoded_ == Encoded::kPng) {
+    png_rows(crop_, [&](const uint8_t* row) {
+      std::memcpy(to, row, size_t(row_bytes));
+      to += row_bytes;
+    });
+    return true;
+  }
+  if (encoded_ == Encoded::kJpeg) {
     JpegOptions options = jpeg_;
     options.window = {crop_.x, crop_.y, crop_.width, crop_.height};
     tools_.jpeg.decode_into(options, to, row_bytes);
@@ -193,7 +219,8 @@ void LazyImage::produce(void* data, Layout layout) {
   if ((layout == Layout::kHWC || channels_ == 1) && copy_straight(data)) return;
   const Output output{
       .data = data, .dtype = dtype_, .layout = layout, .scale = scale_, .bias = bias_};
-  if (encoded_) return decode_through(geometry(), output);
+  if (encoded_ == Encoded::kJpeg) return decode_jpeg_through(geometry(), output);
+  if (encoded_ == Encoded::kPng) return decode_png_through(geometry(), output);
   tools_.resizer.resize(headway::crop(source_, crop_), geometry(), output);
 }
 
@@ -211,7 +238,7 @@ int LazyImage::pick_denominator() const {
   return 1;
 }
 
-void LazyImage::decode_through(ResizeGeometry g, const Output& output) {
+void LazyImage::decode_jpeg_through(ResizeGeometry g, const Output& output) {
   JpegOptions options = jpeg_;
   const int d = options.scale_denominator = pick_denominator();
   int left = crop_.x, top = crop_.y;
@@ -228,6 +255,13 @@ void LazyImage::decode_through(ResizeGeometry g, const Output& output) {
   options.window = {left + need.x, top + need.y, need.width, need.height};
   tools_.resizer.start(g, DType::kUInt8, channels_, output);
   tools_.jpeg.decode(options, [this](const uint8_t* row) { tools_.resizer.push(row); });
+}
+
+void LazyImage::decode_png_through(const ResizeGeometry& g, const Output& output) {
+  const Rect need = source_of(g);
+  tools_.resizer.start(g, source_dtype_, channels_, output);
+  png_rows({crop_.x + need.x, crop_.y + need.y, need.width, need.height},
+           [this](const uint8_t* row) { tools_.resizer.push(row); });
 }
 
 }  // namespace headway

@@ -6,6 +6,7 @@
 
 #include "headway/core/error.h"
 #include "headway/core/tensor.h"
+#include "headway/data/pixel_room.h"
 #include "headway/image/affine.h"
 #include "headway/image/resize.h"
 #include "headway/image/view.h"
@@ -32,7 +33,8 @@ struct ImageTools {
 class LazyImage {
  public:
   // `origin` must outlive the image; so must the bytes or pixels it starts from.
-  LazyImage(ImageTools& tools, const Origin& origin) : tools_(tools), origin_(origin) {}
+  LazyImage(ImageTools& tools, const Origin& origin, PixelRoom* room)
+      : tools_(tools), origin_(origin), room_(room) {}
 
   void start_encoded(std::span<const uint8_t> bytes, const JpegOptions& jpeg, const PngOptions& png,
                      bool upright);
@@ -73,16 +75,23 @@ class LazyImage {
   bool copy_straight(void* data);
   ResizeGeometry geometry() const;
   int pick_denominator() const;
-  void decode_through(ResizeGeometry geometry, const Output& output);
+  void decode_jpeg_through(ResizeGeometry geometry, const Output& output);
+  void decode_png_through(const ResizeGeometry& geometry, const Output& output);
+  template <typename RowFn>
+  void png_rows(const Rect& part, RowFn&& row_fn);
 
   ImageTools& tools_;
   const Origin& origin_;
+  PixelRoom* const room_;  // may be null
 
-  bool encoded_ = false;  // pixels are still in the JPEG decoder
+  enum class Encoded { kNot, kJpeg, kPng };
+  Encoded encoded_ = Encoded::kNot;  // else pixels are still in that decoder
   JpegOptions jpeg_;
+  PngOptions png_;
   ImageView source_;  // otherwise here
   bool own_ = false;  // source_ lies in buffers[current_]
   int current_ = 0;
+  std::array<int64_t, 2> taken_bytes_{};  // of the room, for tools_.buffers
 
   DType source_dtype_ = DType::kUInt8;
   DType dtype_ = DType::kUInt8;

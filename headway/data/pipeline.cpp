@@ -7,6 +7,7 @@
 
 #include "headway/core/clock.h"
 #include "headway/core/log.h"
+#include "headway/core/resource_error.h"
 #include "headway/data/autotune.h"
 #include "headway/data/dataset.h"
 #include "headway/data/plan.h"
@@ -144,7 +145,11 @@ std::optional<Element> Pipeline::next() {
   Poll poll;
   for (;;) {
     const uint64_t ticket = p.run.pool.output.ticket();
-    poll = p.root->next(element);
+    try {
+      poll = p.root->next(element);
+    } catch (const std::bad_alloc&) {
+      throw out_of_memory();
+    }
     if (poll != Poll::kPending) break;
     if (p.run.pool.threads() == 0) {
       const uint64_t before = p.run.pool.work.ticket();

@@ -5,7 +5,14 @@
 
 namespace headway {
 
-// The bytes a pipeline may hold in queues, shuffle buffers and caches together. Thread-safe.
+// Thrown by work on a sample that needs so much of the budget at once. Whoever runs the sample
+// gives it, now or when there is room, and begins the same work again with `granted_bytes` set.
+struct NeedsRoom {
+  int64_t bytes;
+};
+
+// The bytes a pipeline may hold in queues, shuffle buffers, caches and large images at work
+// together. Thread-safe.
 class RamBudget {
  public:
   explicit RamBudget(int64_t limit_bytes) : limit_(limit_bytes) {}

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct SampleContext {
   int64_t ordinal = 0;       // position in the stream of its operator's input
   BatchRow* row = nullptr;   // set for the last operator before a batch
   RamBudget* ram = nullptr;  // of the pipeline that runs; null outside of one
+  // What is held of it for this sample; NeedsRoom asks for more. None: there is nobody to ask.
+  std::optional<int64_t> granted_bytes{};
 
   Random random(uint32_t op) const { return Random(seed, epoch, ordinal, op); }
 };
@@ -42,8 +45,11 @@ class SampleOp {
   virtual bool apply(Element& element, const SampleContext& context) const = 0;
 };
 
-// Inside a catch block: the exception at hand as a SampleError that names the operator and, where
-// known, the file.
+// Inside a catch block: the exception at hand with the operator's name in front and, where the
+// sample may be to blame, the file's. It stays, or becomes, a SampleError, which a policy may skip,
+// only if it is about the data: SampleError, std::runtime_error, a system error of one file. All
+// else ends the run: a ResourceError for memory, disk or descriptors, Error for what the program
+// did wrong.
 std::exception_ptr located(const std::string& op, const Element& sample);
 
 using SampleOpPtr = std::shared_ptr<const SampleOp>;

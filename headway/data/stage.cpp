@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace headway {
 namespace {
@@ -82,9 +83,18 @@ void Stage::stop() {
 }
 
 bool Stage::try_work(Worker& worker) {
+  if (waiting_count_.load(std::memory_order_relaxed) > 0 && resume(worker)) return true;
   if (!started_ || finished_ || stopped_ || !input_mu_.try_lock()) return false;
   Work work;
-  const bool claimed = claim(worker, work);
+  bool claimed = false;
+  try {
+    claimed = claim(worker, work);
+  } catch (...) {  // no memory even to keep the books
+    broken_by_ = std::current_exception();
+    broken_.store(true, std::memory_order_release);
+    stopped_ = true;
+    announce();
+  }
   input_mu_.unlock();
   if (!claimed) return false;
   execute(worker, work);
@@ -216,9 +226,10 @@ void Stage::execute(Worker& worker, const Work& work) {
   const int64_t start = now_ns();
   worker.activity.begin(config_.name);
   const bool dear = sample_ns_.load(std::memory_order_relaxed) > kTimeEveryNs;
+  int64_t put_aside = 0;
   for (int64_t i = 0; i < work.count; ++i) {
     if (stopped_.load(std::memory_order_relaxed)) break;
-    produce(worker, work, i, dear || (i == 0 && work.ordinal % 16 == 0));
+    put_aside += !produce(worker, work, i, dear || (i == 0 && work.ordinal % 16 == 0));
   }
   worker.activity.end();
   const int64_t spent = now_ns() - start;
@@ -231,47 +242,134 @@ void Stage::execute(Worker& worker, const Work& work) {
     sample_ns_.store(before == 0 ? each : (7 * before + each) / 8, std::memory_order_relaxed);
   }
   inside_.fetch_sub(1);
-  complete(*work.slot, work.count);
+  complete(*work.slot, work.count - put_aside);
   if (config_.max_workers > 0) run_.pool.work.notify_one();
 }
 
-void Stage::produce(Worker& worker, const Work& work, int64_t i, bool timed) {
+// False when the sample waits for room.
+bool Stage::produce(Worker& worker, const Work& work, int64_t i, bool timed) {
   Slot& slot = *work.slot;
-  const int64_t row = work.row + i;
-  Element& sample = batches() ? worker.sample : slot.outcomes[row].element;
-  SampleContext context{run_.seed(), epoch_, work.ordinal + i, nullptr, &run_.ram};
-  Fate fate = Fate::kKept;
+  Task task{&slot, work.row + i, work.ordinal + i, 0, 0, timed};
+  Element& sample = batches() ? worker.sample : slot.outcomes[task.row].element;
   std::exception_ptr error;
   try {
     if (indexed_) {
       sample.clear();
-      indexed_->at(work.ordinal + i, epoch_, context, sample);
+      const SampleContext context{run_.seed(), epoch_, task.ordinal, nullptr, &run_.ram};
+      indexed_->at(task.ordinal, epoch_, context, sample);
     } else {
       error = worker.inputs[i].error;
       sample = std::move(worker.inputs[i].element);
     }
-    if (!error) {
-      if (sample.origin_file()) worker.activity.set_file(sample.origin_file());
-      Row place(slot.builder, row);
-      if (batches()) context.row = &place;
-      if (!run_ops(worker, sample, context, timed)) fate = Fate::kDropped;
-      if (batches()) {
-        slot.builder.put(row, sample);
-        if (slot_bytes_.load(std::memory_order_relaxed) == 0) learn_size(slot, sample);
-      }
-    }
-  } catch (const OpFailure& failure) {
-    error = failure.error;
   } catch (...) {
     error = std::current_exception();
   }
+  if (!error) return finish(worker, task, sample);
+  record(task, sample, Fate::kFailed, error);
+  return true;
+}
+
+// Runs what is left of the operators and puts the result into its slot; false when it waits.
+bool Stage::finish(Worker& worker, Task& task, Element& sample) {
+  Fate fate = Fate::kFailed;
+  std::exception_ptr error;
+  if (sample.origin_file()) worker.activity.set_file(sample.origin_file());
+  for (bool again = true; again;) {
+    again = false;
+    try {
+      fate = run_ops(worker, task, sample);
+      if (batches()) {
+        task.slot->builder.put(task.row, sample);
+        if (slot_bytes_.load(std::memory_order_relaxed) == 0) learn_size(*task.slot, sample);
+      }
+    } catch (const NeedsRoom& wanted) {
+      if (!grant(task, wanted.bytes)) {
+        MutexLock lock(waiting_mu_);
+        task.granted_bytes = wanted.bytes;
+        waiting_[{task.slot->sequence, task.row}] = {task, std::move(sample)};
+        waiting_count_.fetch_add(1);
+        return false;
+      }
+      again = true;
+    } catch (const OpFailure& failure) {
+      error = failure.error;
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  if (task.granted_bytes > 0) settle(task, sample);
+  record(task, sample, fate, error);
+  return true;
+}
+
+void Stage::record(const Task& task, Element& sample, Fate fate, std::exception_ptr error) {
   if (batches()) {
-    if (error) fail(slot, row, error);
+    if (error) fail(*task.slot, task.row, error);
     return;
   }
   if (error) sample.clear();
-  slot.outcomes[row].fate = error ? Fate::kFailed : fate;
-  slot.outcomes[row].error = error;
+  task.slot->outcomes[task.row].fate = error ? Fate::kFailed : fate;
+  task.slot->outcomes[task.row].error = std::move(error);
+}
+
+// Takes `bytes` of the budget for a sample instead of what it had. The first that downstream waits
+// for gets them in any case, unless another is at work on such a grant and will end.
+bool Stage::grant(Task& task, int64_t bytes) {
+  if (task.granted_bytes > 0) {
+    run_.ram.release(task.granted_bytes);
+    granted_.fetch_sub(1);
+    task.granted_bytes = 0;
+  }
+  const bool alone = granted_.fetch_add(1) == 0;
+  const bool awaited = task.slot->sequence == retired_.load();
+  if (run_.ram.reserve(bytes, alone && awaited)) {
+    task.granted_bytes = bytes;
+    return true;
+  }
+  granted_.fetch_sub(1);
+  return false;
+}
+
+// What a sample at work was granted becomes what its result takes in the slot.
+void Stage::settle(Task& task, const Element& sample) {
+  const int64_t kept = batches() ? 0 : sample.size_bytes();
+  run_.ram.reserve(kept - task.granted_bytes, true);
+  task.slot->reserved_bytes.fetch_add(kept);
+  granted_.fetch_sub(1);
+  if (waiting_count_.load() > 0) run_.pool.work.notify_one();
+}
+
+// Goes on with the first of the samples that wait, if there is room for it.
+bool Stage::resume(Worker& worker) {
+  if (stopped_ || (config_.max_workers > 0 && inside_ >= config_.max_workers)) return false;
+  Waiting next;
+  {
+    MutexLock lock(waiting_mu_);
+    if (waiting_.empty()) return false;
+    Task& task = waiting_.begin()->second.task;
+    const int64_t wanted = std::exchange(task.granted_bytes, 0);
+    if (!grant(task, wanted)) {
+      task.granted_bytes = wanted;
+      return false;
+    }
+    next = std::move(waiting_.begin()->second);
+    waiting_.erase(waiting_.begin());
+    waiting_count_.fetch_sub(1);
+  }
+  inside_.fetch_add(1);
+  Slot& slot = *next.task.slot;
+  Element& sample = batches() ? worker.sample : slot.outcomes[next.task.row].element;
+  sample = std::move(next.sample);
+  const int64_t start = now_ns();
+  worker.activity.begin(config_.name);
+  const bool done = finish(worker, next.task, sample);
+  worker.activity.end();
+  const int64_t spent = now_ns() - start;
+  worker.busy_ns.fetch_add(spent, std::memory_order_relaxed);
+  counters_->busy_ns.fetch_add(spent, std::memory_order_relaxed);
+  inside_.fetch_sub(1);
+  if (done) complete(slot, 1);
+  return true;
 }
 
 // From the very first sample on, slots reserve what they will need.
@@ -285,25 +383,29 @@ void Stage::learn_size(Slot& slot, const Element& sample) {
   run_.pool.work.notify_one();
 }
 
-bool Stage::run_ops(Worker& worker, Element& sample, SampleContext& context, bool timed) {
-  BatchRow* const row = context.row;
-  for (size_t i = 0; i < config_.ops.size(); ++i) {
+Stage::Fate Stage::run_ops(Worker& worker, Task& task, Element& sample) {
+  Row row(task.slot->builder, task.row);
+  SampleContext context{run_.seed(), epoch_, task.ordinal, nullptr, &run_.ram, task.granted_bytes};
+  for (; task.op < config_.ops.size(); ++task.op) {
+    const size_t i = task.op;
     worker.activity.set_op(&op_names_[i]);
-    context.row = i + 1 == config_.ops.size() ? row : nullptr;
-    const int64_t start = timed ? now_ns() : 0;
+    context.row = batches() && i + 1 == config_.ops.size() ? &row : nullptr;
+    const int64_t start = task.timed ? now_ns() : 0;
     bool kept = false;
     try {
       kept = config_.ops[i]->apply(sample, context);
+    } catch (const NeedsRoom&) {
+      throw;
     } catch (...) {
       throw OpFailure{located(op_names_[i], sample)};
     }
-    if (timed) {
+    if (task.timed) {
       counters_->ops[i]->busy_ns.fetch_add(now_ns() - start, std::memory_order_relaxed);
       counters_->ops[i]->timed.fetch_add(1, std::memory_order_relaxed);
     }
-    if (!kept) return false;
+    if (!kept) return Fate::kDropped;
   }
-  return true;
+  return Fate::kKept;
 }
 
 void Stage::fail(Slot& slot, int64_t row, std::exception_ptr error) {

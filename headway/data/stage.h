@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <exception>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -32,6 +33,10 @@ struct StageConfig {
 //
 // The input is an indexed node (elements by number; no lock, no state but the next number) or an
 // iterator (pulled by one worker at a time). A worker never waits inside a stage for another stage.
+//
+// A sample whose image is too large to be at work beside what the RAM budget already holds is put
+// aside, and goes on when there is room; the first of those that downstream waits for always may,
+// so that none waits for ever.
 //
 // An output slot holds one batch, or a chunk of elements; its size adapts to what an element costs.
 class Stage : public std::enable_shared_from_this<Stage> {
@@ -77,10 +82,10 @@ class Stage : public std::enable_shared_from_this<Stage> {
     std::atomic<int64_t> pending{0};  // samples at work, plus one while it may still grow
     std::atomic<bool> ready{false};   // complete: downstream may take it
     int64_t sequence = 0;
-    int64_t assigned = 0;        // samples it has or will have
-    int64_t bytes = 0;           // of what it holds, once complete
-    int64_t reserved_bytes = 0;  // taken from the RAM budget
-    BatchBuilder builder;        // batches
+    int64_t assigned = 0;                    // samples it has or will have
+    int64_t bytes = 0;                       // of what it holds, once complete
+    std::atomic<int64_t> reserved_bytes{0};  // taken from the RAM budget
+    BatchBuilder builder;                    // batches
     Element batch;
     std::vector<Outcome> outcomes;  // elements
     Cursor after;                   // the input's position behind the slot
@@ -98,6 +103,19 @@ class Stage : public std::enable_shared_from_this<Stage> {
     int64_t count = 0;
     int64_t ordinal = 0;
   };
+  // A sample on its way through the operators.
+  struct Task {
+    Slot* slot = nullptr;
+    int64_t row = 0;
+    int64_t ordinal = 0;
+    size_t op = 0;              // the next one to run
+    int64_t granted_bytes = 0;  // or, while it waits, wanted
+    bool timed = false;
+  };
+  struct Waiting {
+    Task task;
+    Element sample;
+  };
   struct Row;
 
   bool claim(Worker& worker, Work& work) REQUIRES(input_mu_);
@@ -105,8 +123,13 @@ class Stage : public std::enable_shared_from_this<Stage> {
   void close_slot() REQUIRES(input_mu_);
   int64_t pull(Worker& worker, int64_t want, std::exception_ptr& error) REQUIRES(input_mu_);
   void execute(Worker& worker, const Work& work);
-  void produce(Worker& worker, const Work& work, int64_t i, bool timed);
-  bool run_ops(Worker& worker, Element& sample, SampleContext& context, bool timed);
+  bool produce(Worker& worker, const Work& work, int64_t i, bool timed);
+  bool finish(Worker& worker, Task& task, Element& sample);
+  Fate run_ops(Worker& worker, Task& task, Element& sample);
+  bool grant(Task& task, int64_t bytes);
+  void settle(Task& task, const Element& sample);
+  void record(const Task& task, Element& sample, Fate fate, std::exception_ptr error);
+  bool resume(Worker& worker) EXCLUDES(waiting_mu_);
   void learn_size(Slot& slot, const Element& sample);
   void complete(Slot& slot, int64_t samples);
   void announce();
@@ -142,6 +165,14 @@ class Stage : public std::enable_shared_from_this<Stage> {
   alignas(64) std::atomic<int64_t> retired_{0};  // slots given out completely; written downstream
   std::atomic<bool> ended_{false};               // the input gave its last element
   std::atomic<bool> finished_{false};            // ... and the last slot is closed
+  std::atomic<bool> broken_{false};              // claiming work failed, by this:
+  std::exception_ptr broken_by_;
+
+  // Samples that wait for room in the RAM budget, by their slot's number and row.
+  std::atomic<int64_t> waiting_count_{0};
+  std::atomic<int64_t> granted_{0};  // samples at work on granted room
+  Mutex waiting_mu_;
+  std::map<std::pair<int64_t, int64_t>, Waiting> waiting_ GUARDED_BY(waiting_mu_);
 
   mutable Mutex input_mu_;
   std::unique_ptr<Iterator> input_ GUARDED_BY(input_mu_);

@@ -25,6 +25,10 @@ void Stage::start() {
 Poll Stage::pop(Element& out) {
   if (!started_.load(std::memory_order_relaxed)) start();
   while (!spent_) {
+    if (broken_.load(std::memory_order_acquire)) {
+      spent_ = true;
+      std::rethrow_exception(broken_by_);
+    }
     const bool finished = finished_.load(std::memory_order_acquire);
     Slot* slot = next_ready();
     if (!slot) return finished && retired_ == opened_ ? Poll::kEnd : Poll::kPending;
@@ -123,7 +127,7 @@ void Stage::retire_taken() {
     retired_.fetch_add(1);
     any = true;
   }
-  if (any && refused_.exchange(false)) run_.pool.work.notify_one();
+  if (any && (refused_.exchange(false) || waiting_count_.load() > 0)) run_.pool.work.notify_one();
 }
 
 void Stage::save(Cursor& cursor) const {

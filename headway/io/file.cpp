@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 #include "headway/core/clock.h"
 #include "headway/core/file_counters.h"
@@ -17,45 +15,6 @@
 
 namespace headway {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
-// "photos" of "photos/tran/a.jpg" when there is no photos/tran.
-std::string deepest_existing(const std::string& path) {
-  std::error_code ignored;
-  fs::path folder = fs::path(path).parent_path();
-  while (!folder.empty() && !fs::exists(folder, ignored) && folder != folder.root_path()) {
-    folder = folder.parent_path();
-  }
-  return folder.empty() ? fs::current_path(ignored).string() : folder.string();
-}
-
-std::string remedy(const std::string& path, int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return fmt::format("check the path: {} exists, what follows does not",
-                         deepest_existing(path));
-    case EACCES:
-    case EPERM:
-      return "let this user read it (chmod +r, and +x on its folders), or run as its owner";
-    case EISDIR: return fmt::format("name a file, or all files in it: {}/*", path);
-    case EMFILE:
-    case ENFILE: return "raise the limit on open files (ulimit -n), or read fewer files at once";
-    case ENOSPC:
-    case EDQUOT: return "free some space, or write somewhere else";
-    case EROFS: return "write to a folder on a writable file system";
-    case EIO: return "the device failed to read; look at the kernel log and restore the file";
-    default: return "";
-  }
-}
 
 // Adds what a call took to the counters, whichever way it ends.
 class Timed {
@@ -71,19 +30,14 @@ class Timed {
   const int64_t begun_ = now_ns();
 };
 
-int open_to_read(const char* path) {
+Descriptor open_timed(const std::string& path, struct stat* status = nullptr) {
   const Timed timed(file_counters().opens, file_counters().open_ns);
-  int fd;
-  do {
-    fd = ::open(path, O_RDONLY | O_CLOEXEC);
-  } while (fd < 0 && errno == EINTR);
-  return fd;
+  return open_regular(path, status);
 }
 
-struct stat status_of(int fd, const std::string& path) {
+struct stat status_of(const Descriptor& file, const std::string& path) {
   struct stat status;
-  if (::fstat(fd, &status) != 0) throw_io_error(path, "cannot look at", errno);
-  if (S_ISDIR(status.st_mode)) throw_io_error(path, "cannot read", EISDIR);
+  if (::fstat(file.get(), &status) != 0) throw_io_error(path, "cannot look at", errno);
   return status;
 }
 
@@ -98,22 +52,7 @@ void Buffer::reserve(size_t capacity) {
   capacity_ = capacity;
 }
 
-File::File(std::string path) : path_(std::move(path)), fd_(open_to_read(path_.c_str())) {
-  if (fd_ < 0) throw_io_error(path_, "cannot open", errno);
-  Descriptor guard{fd_};
-  status_of(fd_, path_);
-  guard.fd = -1;
-}
-
-File& File::operator=(File&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-File::~File() {
-  if (fd_ >= 0) ::close(fd_);
-}
+File::File(std::string path) : path_(std::move(path)), fd_(open_timed(path_)) {}
 
 uint64_t File::size_bytes() const { return static_cast<uint64_t>(status_of(fd_, path_).st_size); }
 
@@ -126,7 +65,7 @@ size_t File::pread(uint64_t offset, char* into, size_t n) const {
   const Timed timed(file_counters().reads, file_counters().read_ns);
   size_t got = 0;
   while (got < n) {
-    const ssize_t r = ::pread(fd_, into + got, n - got, static_cast<off_t>(offset + got));
+    const ssize_t r = ::pread(fd_.get(), into + got, n - got, static_cast<off_t>(offset + got));
     if (r == 0) break;
     if (r > 0) {
       got += static_cast<size_t>(r);
@@ -140,7 +79,7 @@ size_t File::pread(uint64_t offset, char* into, size_t n) const {
 
 Storage* File::map(uint64_t offset, size_t size_bytes) const {
   const Timed timed(file_counters().reads, file_counters().read_ns);
-  Storage* const bytes = map_file(fd_, offset, size_bytes);
+  Storage* const bytes = map_file(fd_.get(), offset, size_bytes);
   if (bytes) file_counters().read_bytes.fetch_add(int64_t(size_bytes), std::memory_order_relaxed);
   return bytes;
 }
@@ -154,35 +93,33 @@ void File::pread_exact(uint64_t offset, char* into, size_t n) const {
 }
 
 void File::advise(Access access) const {
-  ::posix_fadvise(fd_, 0, 0, access == Access::kRandom ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
+  ::posix_fadvise(fd_.get(), 0, 0,
+                  access == Access::kRandom ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
 }
 
-void read_all(const std::string& path, Buffer& buffer) {
-  const Descriptor file{open_to_read(path.c_str())};
-  if (file.fd < 0) throw_io_error(path, "cannot open", errno);
-  const struct stat status = status_of(file.fd, path);
+void read_all(const std::string& path, Buffer& buffer, uint64_t most_bytes) {
+  struct stat status;
+  const Descriptor file = open_timed(path, &status);
+  const auto expected = static_cast<size_t>(status.st_size);
+  if (expected > most_bytes) throw_too_large(path, expected, most_bytes);
   // One byte more than the file has: a read that comes back short has seen the end.
   constexpr size_t kLeast = 4096;
-  size_t room = std::max(static_cast<size_t>(status.st_size) + 1, kLeast);
+  size_t room = std::max(expected + 1, kLeast);
   size_t size = 0;
   const Timed timed(file_counters().reads, file_counters().read_ns);
   buffer.resize(0);
   for (;;) {
     buffer.reserve(room);
-    const ssize_t r = ::read(file.fd, buffer.data() + size, room - size);
+    const ssize_t r = ::read(file.get(), buffer.data() + size, room - size);
     if (r < 0 && errno == EINTR) continue;
     if (r < 0) throw_io_error(path, "cannot read", errno);
     size += static_cast<size_t>(r);
     buffer.resize(size);
-    if (r == 0 || size == static_cast<size_t>(status.st_size)) break;
+    if (size > most_bytes) throw_too_large(path, size, most_bytes);
+    if (r == 0 || size == expected) break;
     if (size == room) room *= 2;
   }
   file_counters().read_bytes.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
-}
-
-void throw_io_error(const std::string& path, std::string_view doing, int error) {
-  throw SampleError({path}, fmt::format("{}: {}", doing, std::strerror(error)),
-                    remedy(path, error));
 }
 
 }  // namespace headway

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headway/core/error.h"
+#include "headway/core/regular_file.h"
 
 namespace headway {
 
@@ -36,14 +37,11 @@ class Buffer {
   size_t capacity_ = 0;
 };
 
-// A file open for reading, closed when this goes. Reads at an offset are safe from any thread.
-// What cannot be opened or read throws SampleError with the path, the reason and a remedy.
+// A regular file open for reading, closed when this goes. Reads at an offset are safe from any
+// thread. Opened, and failing, as open_regular says.
 class File {
  public:
   explicit File(std::string path);
-  File(File&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
-  File& operator=(File&& other) noexcept;
-  ~File();
 
   const std::string& path() const { return path_; }
   uint64_t size_bytes() const;  // as it is now
@@ -63,14 +61,15 @@ class File {
 
  private:
   std::string path_;
-  int fd_ = -1;
+  Descriptor fd_;
 };
 
-// The whole file into `buffer`: one open, one fstat, one read, one close when nobody writes to it
-// meanwhile; what grows or shrinks during the read is taken as it is found.
-void read_all(const std::string& path, Buffer& buffer);
+// What is read whole (an image) may have this size: 1 GB.
+inline constexpr uint64_t kMostWhole = uint64_t{1} << 30;
 
-// Throws SampleError for a failed system call: "photos/a.jpg: cannot open: No such file ...".
-[[noreturn]] void throw_io_error(const std::string& path, std::string_view doing, int error);
+// The whole file into `buffer`: one open, one fstat, one read, one close when nobody writes to it
+// meanwhile; what grows or shrinks during the read is taken as it is found. Fails as open_regular
+// does, and for a file above `most_bytes`.
+void read_all(const std::string& path, Buffer& buffer, uint64_t most_bytes = kMostWhole);
 
 }  // namespace headway

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "headway/core/resource_error.h"
 #include "headway/io/output_file.h"
 #include "headway/io/temp_folder.h"
 
@@ -16,7 +17,7 @@ template <typename Act>
 std::string message_from(Act act) {
   try {
     act();
-  } catch (const SampleError& e) {
+  } catch (const Error& e) {
     return e.what();
   }
   return "no error";
@@ -92,6 +93,21 @@ TEST(ReadAll, TakesAFileThatGrowsAndShrinksAsItFindsIt) {
   EXPECT_LE(buffer.size(), 300'000u);
 }
 
+TEST(ReadAll, RefusesASparseFileFarTooLargeBeforeReadingIt) {
+  const TempFolder temp;
+  const std::string path = temp.write("x.jpg", "");
+  std::filesystem::resize_file(path, uintmax_t{300} << 30);
+  Buffer buffer;
+  const std::string said = message_from([&] { read_all(path, buffer); });
+  EXPECT_TRUE(has(said, "x.jpg: 322122547200 bytes; at most 1073741824")) << said;
+  EXPECT_LT(buffer.capacity(), 10'000u);
+}
+
+TEST(ReadAll, StopsReadingWhereAFileWithoutASizePassesTheBound) {
+  Buffer buffer;
+  EXPECT_TRUE(has(message_from([&] { read_all("/proc/self/maps", buffer, 100); }), "at most 100"));
+}
+
 TEST(AtomicFile, AppearsWholeOnCommitAndReplacesWhatWasThere) {
   const TempFolder temp;
   temp.write("a", "old");
@@ -108,7 +124,7 @@ TEST(AtomicFile, LeavesNothingBehindWithoutCommit) {
   const TempFolder temp;
   { AtomicFile(temp.path("a")).write("half"); }
   EXPECT_TRUE(std::filesystem::is_empty(temp.path()));
-  EXPECT_THROW(AtomicFile(temp.path("no/folder/a")), SampleError);
+  EXPECT_THROW(AtomicFile(temp.path("no/folder/a")), ResourceError);
 }
 
 TEST(AtomicFile, WhatCannotBePutInPlaceIsRemoved) {
@@ -116,15 +132,27 @@ TEST(AtomicFile, WhatCannotBePutInPlaceIsRemoved) {
   temp.write("a/b", "a folder that is not empty cannot be replaced");
   {
     AtomicFile file(temp.path("a"));
-    EXPECT_THROW(file.commit(), SampleError);
+    EXPECT_THROW(file.commit(), ResourceError);
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(temp.path()), {}), 1);
 }
 
-TEST(OutputFile, AFullDeviceIsAnErrorWithARemedy) {
+TEST(AtomicFile, ANameAsLongAsNamesMayBeIsWritten) {
+  const TempFolder temp;
+  for (const size_t length : {244, 246, 255}) {
+    const std::string name(length, 'n');
+    AtomicFile file(temp.path(name));
+    file.write("x");
+    file.commit();
+    EXPECT_EQ(temp.read(name), "x");
+  }
+}
+
+TEST(OutputFile, AFullDeviceIsAnErrorOfTheDiskAndOfNoSample) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
   OutputFile file("/dev/full", OutputFile::Mode::kAppend);
-  EXPECT_TRUE(has(message_from([&] { file.write("x"); }), "free some space"));
+  EXPECT_TRUE(has(message_from([&] { file.write("x"); }), "free some space on that disk"));
+  EXPECT_THROW(file.write("x"), ResourceError);
 }
 
 }  // namespace

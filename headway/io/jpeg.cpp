@@ -279,7 +279,8 @@ JpegHeader JpegDecoder::open(std::span<const uint8_t> bytes, const Origin& origi
           .height = int(me.info.image_height),
           .channels = me.info.num_components,
           .color = color_of(me.info.jpeg_color_space),
-          .orientation = find_orientation(bytes)};
+          .orientation = find_orientation(bytes),
+          .in_scans = jpeg_has_multiple_scans(&me.info) != FALSE};
 }
 
 JpegHeader JpegDecoder::read_header(std::span<const uint8_t> bytes, const Origin& origin) {

@@ -21,7 +21,8 @@ struct JpegHeader {
   int height = 0;
   int channels = 0;  // 1, 3 or 4
   JpegColor color = JpegColor::kOther;
-  int orientation = 1;  // EXIF, 1 (upright) to 8
+  int orientation = 1;    // EXIF, 1 (upright) to 8
+  bool in_scans = false;  // progressive or the like: decoding holds all its coefficients at once
 };
 
 struct JpegOptions {

@@ -11,7 +11,7 @@
 namespace headway {
 namespace {
 
-constexpr uintptr_t kPage = 4096;
+const auto kPage = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));  // 4 KB is common, not law
 constexpr int kPopulateRead = 22;  // MADV_POPULATE_READ, for headers that do not know it yet
 
 // What is mapped just now, readable from inside a signal handler. A free place has begin 0; one

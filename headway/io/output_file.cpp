@@ -7,10 +7,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
-#include "headway/io/file.h"
+#include "headway/core/resource_error.h"
 
 namespace headway {
 namespace {
@@ -24,10 +26,14 @@ int flags_of(OutputFile::Mode mode) {
   return 0;
 }
 
-// Unlike any other in this folder: by process, and by count within it.
+// Unlike any other in this folder: by process, and by count within it. Never longer than a name may
+// be: the end of a long one is left out.
 std::string temporary_beside(const std::string& path) {
   static std::atomic<uint64_t> made{0};
-  return fmt::format("{}.{}-{}.tmp", path, ::getpid(), made.fetch_add(1));
+  const std::string ending = fmt::format(".{}-{}.tmp", ::getpid(), made.fetch_add(1));
+  const std::filesystem::path place(path);
+  const std::string name = place.filename().string().substr(0, NAME_MAX - ending.size());
+  return (place.parent_path() / (name + ending)).string();
 }
 
 // Makes the rename itself durable. File systems that cannot are left as they are.
@@ -43,7 +49,7 @@ void sync_folder_of(const std::string& path) {
 
 OutputFile::OutputFile(std::string path, Mode mode) : path_(std::move(path)) {
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags_of(mode), 0666);
-  if (fd_ < 0) throw_io_error(path_, "cannot write", errno);
+  if (fd_ < 0) throw resource_error(path_, "cannot write", errno);
 }
 
 OutputFile::~OutputFile() {
@@ -54,24 +60,24 @@ void OutputFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t r = ::write(fd_, bytes.data(), bytes.size());
     if (r < 0 && errno == EINTR) continue;
-    if (r < 0) throw_io_error(path_, "cannot write", errno);
+    if (r < 0) throw resource_error(path_, "cannot write", errno);
     bytes.remove_prefix(static_cast<size_t>(r));
   }
 }
 
 void OutputFile::sync() {
-  if (::fsync(fd_) != 0) throw_io_error(path_, "cannot write to the device", errno);
+  if (::fsync(fd_) != 0) throw resource_error(path_, "cannot write to the device", errno);
 }
 
 void OutputFile::close() {
   if (fd_ < 0) return;
   const int fd = std::exchange(fd_, -1);
-  if (::close(fd) != 0 && errno != EINTR) throw_io_error(path_, "cannot close", errno);
+  if (::close(fd) != 0 && errno != EINTR) throw resource_error(path_, "cannot close", errno);
 }
 
 uint64_t OutputFile::size_bytes() const {
   struct stat status;
-  if (::fstat(fd_, &status) != 0) throw_io_error(path_, "cannot look at", errno);
+  if (::fstat(fd_, &status) != 0) throw resource_error(path_, "cannot look at", errno);
   return static_cast<uint64_t>(status.st_size);
 }
 
@@ -86,7 +92,7 @@ void AtomicFile::commit() {
   file_.sync();
   file_.close();
   if (std::rename(file_.path().c_str(), path_.c_str()) != 0) {
-    throw_io_error(path_, "cannot put in place", errno);
+    throw resource_error(path_, "cannot put in place", errno);
   }
   committed_ = true;
   sync_folder_of(path_);

@@ -6,8 +6,8 @@
 
 namespace headway {
 
-// A file being written, without a buffer of its own. Every failure throws SampleError with the
-// path, the system's reason and a remedy. Call from one thread.
+// A file being written, without a buffer of its own. Every failure throws ResourceError with the
+// path, the system's reason and a remedy: no sample is to blame for it. Call from one thread.
 class OutputFile {
  public:
   enum class Mode { kTruncate, kAppend, kCreateNew };

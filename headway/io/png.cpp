@@ -22,7 +22,8 @@ namespace {
 
 constexpr int64_t kMaxInflation = 1032;  // deflate's best case, bytes out per byte in
 constexpr int kMaxSide = 1 << 24;
-constexpr size_t kSlack = kUnfilterSlack;
+constexpr size_t kSlack = 256;           // behind each piece of memory; kUnfilterSlack is less
+constexpr int64_t kBandBytes = 1 << 20;  // inflated at a time, or one row if that is more
 
 uint32_t big_endian(const uint8_t* p) {
   return uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | p[3];
@@ -116,10 +117,12 @@ struct PngDecoder::Impl {
   size_t offset_of(std::span<const uint8_t> part) const {
     return size_t(part.data() - bytes.data());
   }
-  const uint8_t* inflate();
-  void unfilter_pass(const uint8_t*& from, int width, int height, uint8_t* out,
-                     int64_t stride) const;
-  const uint8_t* native_rows(const uint8_t* filtered, int64_t& stride);
+  void start_inflating();
+  void inflate_into(uint8_t* out, int64_t size_bytes);
+  bool inflate_more();
+  void finish_inflating();
+  template <typename RowFn>
+  void read_pass(int width, int height, const RowFn& row_fn);
 
   std::span<const uint8_t> bytes;
   const Origin* origin = nullptr;
@@ -130,7 +133,8 @@ struct PngDecoder::Impl {
   std::vector<std::span<const uint8_t>> parts;  // IDAT payloads
 
   std::unique_ptr<inflate_state> inflater = std::make_unique<inflate_state>();
-  Scratch filtered, rows, pass_rows, zeros, converted;
+  size_t next_part = 0;  // of `parts`, to inflate from
+  Scratch filtered, rows, above, line, whole, pixels;
 };
 
 // ---- chunks ----
@@ -232,7 +236,7 @@ void PngDecoder::Impl::read_chunks() {
 
 // ---- image data ----
 
-const uint8_t* PngDecoder::Impl::inflate() {
+void PngDecoder::Impl::start_inflating() {
   const int64_t wanted = filtered_size_of(header);
   int64_t compressed = 0;
   for (const auto& part : parts) compressed += int64_t(part.size());
@@ -241,84 +245,77 @@ const uint8_t* PngDecoder::Impl::inflate() {
          fmt::format("PNG header says {}x{} pixels, which {} bytes cannot hold", header.width,
                      header.height, compressed));
   }
-  uint8_t* out = filtered.reserve(size_t(wanted));
   isal_inflate_init(inflater.get());
   inflater->crc_flag = ISAL_ZLIB;
+  inflater->avail_in = 0;
+  next_part = 0;
+}
+
+// Fills some of next_out; false when nothing is left to inflate from.
+bool PngDecoder::Impl::inflate_more() {
+  if (inflater->block_state == ISAL_BLOCK_FINISH) return false;
+  const uint32_t room = inflater->avail_out;
+  while (inflater->avail_in == 0 && next_part < parts.size()) {
+    inflater->next_in = const_cast<uint8_t*>(parts[next_part].data());
+    inflater->avail_in = uint32_t(parts[next_part].size());
+    ++next_part;
+  }
+  const uint32_t had = inflater->avail_in;
+  if (isal_inflate(inflater.get()) != ISAL_DECOMP_OK) {
+    fail(offset_of(parts[next_part - 1]), "damaged PNG: its image data does not inflate");
+  }
+  const bool moved = inflater->avail_out < room || inflater->avail_in < had;
+  return moved || next_part < parts.size();
+}
+
+void PngDecoder::Impl::inflate_into(uint8_t* out, int64_t size_bytes) {
   inflater->next_out = out;
-  inflater->avail_out = uint32_t(wanted + 1);  // one more, to notice data that is too long
-  for (const auto& part : parts) {
-    inflater->next_in = const_cast<uint8_t*>(part.data());
-    inflater->avail_in = uint32_t(part.size());
-    if (isal_inflate(inflater.get()) == ISAL_DECOMP_OK) continue;
-    fail(offset_of(part), "damaged PNG: its image data does not inflate");
+  inflater->avail_out = uint32_t(size_bytes);
+  while (inflater->avail_out > 0) {
+    if (inflate_more()) continue;
+    fail(offset_of(parts[0]), fmt::format("PNG with too little image data for {}x{} pixels",
+                                          header.width, header.height));
   }
-  const auto got = int64_t(inflater->total_out);
-  if (got > wanted) fail(offset_of(parts[0]), "PNG with more image data than pixels");
-  if (got < wanted || inflater->block_state != ISAL_BLOCK_FINISH) {
-    fail(offset_of(parts[0]),
-         fmt::format("PNG with {} bytes of pixels instead of {}", got, wanted));
-  }
-  return out;
 }
 
-void PngDecoder::Impl::unfilter_pass(const uint8_t*& from, int width, int height, uint8_t* out,
-                                     int64_t stride) const {
-  const FilteredImage pass{
-      .filtered = from,
-      .zeros = zeros.data(),
-      .row_bytes = row_bytes_of(header, width),
-      .rows = height,
-      .pixel_bytes = std::max(1, samples_of(header.color) * header.bit_depth / 8)};
-  if (const auto bad_row = unfilter(pass, out, stride)) {
-    fail(offset_of(parts[0]), fmt::format("PNG row {} has an unknown filter", *bad_row));
+// The checksum stands behind the last pixel, and nothing else does.
+void PngDecoder::Impl::finish_inflating() {
+  uint8_t surplus = 0;
+  inflater->next_out = &surplus;
+  inflater->avail_out = 1;
+  while (inflater->avail_out == 1 && inflate_more()) {
   }
-  from += (pass.row_bytes + 1) * height;
+  if (inflater->avail_out == 0) {
+    fail(offset_of(parts[0]), "PNG with more image data than pixels");
+  }
+  if (inflater->block_state != ISAL_BLOCK_FINISH) {
+    fail(offset_of(parts[0]), "PNG whose image data has no end");
+  }
 }
 
-namespace {
-
-// Copies pixel `i` of a packed row to pixel `j` of another. REQUIRES: the target's bits are 0.
-void copy_pixel(const uint8_t* from, int i, uint8_t* to, int j, int pixel_bits) {
-  if (pixel_bits >= 8) {
-    const int size = pixel_bits / 8;
-    std::memcpy(to + int64_t{j} * size, from + int64_t{i} * size, size_t(size));
-    return;
-  }
-  const int per_byte = 8 / pixel_bits;
-  const int shift_from = 8 - pixel_bits * (i % per_byte + 1),
-            shift_to = 8 - pixel_bits * (j % per_byte + 1);
-  const int value = from[i / per_byte] >> shift_from & ((1 << pixel_bits) - 1);
-  to[j / per_byte] |= uint8_t(value << shift_to);
-}
-
-}  // namespace
-
-// Unfiltered rows in the file's own format.
-const uint8_t* PngDecoder::Impl::native_rows(const uint8_t* from, int64_t& stride) {
-  stride = row_bytes_of(header, header.width) + kUnfilterSlack;
-  const size_t total = size_t(stride) * header.height;
-  std::memset(zeros.reserve(size_t(stride)), 0, size_t(stride));
-  uint8_t* out = rows.reserve(total);
-  if (!header.interlaced) {
-    unfilter_pass(from, header.width, header.height, out, stride);
-    return out;
-  }
-  const int pixel_bits = samples_of(header.color) * header.bit_depth;
-  std::memset(out, 0, total);
-  for (const Pass& pass : kAdam7) {
-    const int width = pass.width(header), height = pass.height(header);
-    if (width <= 0 || height <= 0) continue;
-    const int64_t pass_stride = row_bytes_of(header, width) + kUnfilterSlack;
-    uint8_t* part = pass_rows.reserve(size_t(pass_stride) * height);
-    unfilter_pass(from, width, height, part, pass_stride);
-    for (int y = 0; y < height; ++y) {
-      uint8_t* row = out + stride * (pass.y0 + int64_t{y} * pass.dy);
-      for (int x = 0; x < width; ++x) {
-        copy_pixel(part + y * pass_stride, x, row, pass.x0 + x * pass.dx, pixel_bits);
-      }
+// Calls row_fn(y, row) with each unfiltered row of a pass, in the file's own format.
+template <typename RowFn>
+void PngDecoder::Impl::read_pass(int width, int height, const RowFn& row_fn) {
+  const int64_t row_bytes = row_bytes_of(header, width), stride = row_bytes + kUnfilterSlack;
+  const int band = int(std::clamp<int64_t>(kBandBytes / (row_bytes + 1), 1, height));
+  uint8_t* const in = filtered.reserve(size_t(row_bytes + 1) * band);
+  uint8_t* const out = rows.reserve(size_t(stride) * band);
+  std::memset(above.reserve(size_t(stride)), 0, size_t(stride));
+  for (int y = 0; y < height; y += band) {
+    const int count = std::min(band, height - y);
+    inflate_into(in, (row_bytes + 1) * count);
+    const FilteredImage part{
+        .filtered = in,
+        .zeros = above.data(),
+        .row_bytes = row_bytes,
+        .rows = count,
+        .pixel_bytes = std::max(1, samples_of(header.color) * header.bit_depth / 8)};
+    if (const auto bad_row = unfilter(part, out, stride)) {
+      fail(offset_of(parts[0]), fmt::format("PNG row {} has an unknown filter", y + *bad_row));
     }
+    for (int k = 0; k < count; ++k) row_fn(y + k, out + k * stride);
+    std::memcpy(above.data(), out + (count - 1) * stride, size_t(row_bytes));
   }
-  return out;
 }
 
 PngDecoder::PngDecoder() : impl_(std::make_unique<Impl>()) {}
@@ -341,35 +338,60 @@ PngHeader PngDecoder::open(std::span<const uint8_t> bytes, const Origin& origin)
   return header;
 }
 
-PngPixels PngDecoder::decode(const PngOptions& options) {
+void PngDecoder::decode_rows(const PngOptions& options, RowFunction function, void* context) {
   Impl& me = *impl_;
   const PngHeader& header = me.header;
   if (options.channels < 0 || options.channels > 4) {
     throw Error(fmt::format("decode_png: {} channels; 0 to 4 are possible", options.channels));
   }
   const int channels = options.channels ? options.channels : header.channels;
-  int64_t stride = 0;
-  const uint8_t* native = me.native_rows(me.inflate(), stride);
-  PngPixels pixels{.data = native,
-                   .dtype = options.dtype,
-                   .height = header.height,
-                   .width = header.width,
-                   .channels = channels,
-                   .row_stride_bytes = stride};
   const bool as_it_is = header.bit_depth == 8 && options.dtype == DType::kUInt8 &&
                         header.color != PngColor::kPalette && channels == samples_of(header.color);
-  if (as_it_is) return pixels;
-
-  pixels.row_stride_bytes = int64_t{header.width} * channels * size_of(options.dtype);
-  uint8_t* out = me.converted.reserve(size_t(pixels.row_stride_bytes) * header.height);
-  pixels.data = out;
+  const int64_t pixel_bytes = int64_t{channels} * size_of(options.dtype);
+  const int64_t row_bytes = header.width * pixel_bytes;
+  uint8_t* const line = me.line.reserve(size_t(row_bytes));
   const PngConverter converter(header, me.palette, me.clear_color, channels);
-  for (int y = 0; y < header.height; ++y) {
-    uint8_t* to = out + y * pixels.row_stride_bytes;
-    const uint8_t* from = native + y * stride;
-    if (options.dtype == DType::kUInt8) converter.row(from, to);
-    else converter.row(from, reinterpret_cast<uint16_t*>(to));
+  const auto converted = [&](const uint8_t* native, int width) -> const uint8_t* {
+    if (as_it_is) return native;
+    if (options.dtype == DType::kUInt8) converter.row(native, width, line);
+    else converter.row(native, width, reinterpret_cast<uint16_t*>(line));
+    return line;
+  };
+  me.start_inflating();
+  if (!header.interlaced) {
+    me.read_pass(header.width, header.height, [&](int, const uint8_t* native) {
+      function(context, converted(native, header.width));
+    });
+    return me.finish_inflating();
   }
+  uint8_t* const whole = me.whole.reserve(size_t(row_bytes) * header.height);
+  for (const Pass& pass : kAdam7) {
+    const int width = pass.width(header), height = pass.height(header);
+    if (width <= 0 || height <= 0) continue;
+    me.read_pass(width, height, [&](int y, const uint8_t* native) {
+      const uint8_t* from = converted(native, width);
+      uint8_t* to = whole + row_bytes * (pass.y0 + int64_t{y} * pass.dy) + pixel_bytes * pass.x0;
+      for (int x = 0; x < width; ++x, from += pixel_bytes, to += pixel_bytes * pass.dx)
+        std::memcpy(to, from, size_t(pixel_bytes));
+    });
+  }
+  me.finish_inflating();
+  for (int y = 0; y < header.height; ++y) function(context, whole + y * row_bytes);
+}
+
+PngPixels PngDecoder::decode(const PngOptions& options) {
+  const PngHeader& header = impl_->header;
+  PngPixels pixels{.dtype = options.dtype,
+                   .height = header.height,
+                   .width = header.width,
+                   .channels = options.channels ? options.channels : header.channels};
+  pixels.row_stride_bytes = int64_t{header.width} * pixels.channels * size_of(options.dtype);
+  uint8_t* to = impl_->pixels.reserve(size_t(pixels.row_stride_bytes) * header.height);
+  pixels.data = to;
+  decode(options, [&](const uint8_t* row) {
+    std::memcpy(to, row, size_t(pixels.row_stride_bytes));
+    to += pixels.row_stride_bytes;
+  });
   return pixels;
 }
 

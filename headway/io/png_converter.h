@@ -21,8 +21,8 @@ class PngConverter {
         color_source_(header.color != PngColor::kGray && header.color != PngColor::kGrayAlpha) {}
 
   template <typename T>
-  void row(const uint8_t* from, T* to) const {
-    for (int x = 0; x < header_.width; ++x) {
+  void row(const uint8_t* from, int width, T* to) const {
+    for (int x = 0; x < width; ++x) {
       const Pixel pixel = unpack(from, x);
       if (channels_ < 3) {
         *to++ = store<T>(color_source_ ? gray_of(pixel) : pixel.color[0]);

@@ -1,9 +1,11 @@
 import json
+import os
 import signal
 import struct
 import subprocess
 import time
 import unittest
+import zlib
 
 from verbs import HEADWAY, VerbTest, contents
 
@@ -91,6 +93,33 @@ class Convert(VerbTest):
         lines = [json.loads(line) for line in (self.folder / "bad.jsonl").read_text().splitlines()]
         self.assertEqual([line["file"] for line in lines], ["photos/ring/000006.jpg"])
 
+    def test_a_new_format_has_its_own_ending_after_unpacking(self):
+        photos = self.shapes("photos", 10)
+        (photos / "circle/same.jpg").write_bytes((photos / "circle/000000.jpg").read_bytes())
+        (photos / "circle/same.jpeg").write_bytes((photos / "circle/000000.jpg").read_bytes())
+        self.headway("convert", "photos", "records", "--format", "png")
+        self.headway("convert", "records", "back")
+        back = contents(self.folder / "back", "*.*g")
+        self.assertEqual(len(back), 12)
+        for name, data in back.items():
+            self.assertEqual((name[-4:], data[:4]), (".png", b"\x89PNG"))
+        self.assertIn("circle/same.jpg.png", back)
+
+    def test_the_longest_names_unpack_as_they_pack(self):
+        photos = self.shapes("photos", 10)
+        jpeg = photos / "circle/000000.jpg"
+        for length in (240, 245, 246, 255):
+            (photos / "circle" / ("n" * (length - 4) + ".jpg")).write_bytes(jpeg.read_bytes())
+        self.headway("convert", "photos", "records")
+        self.headway("convert", "records", "back")
+        self.assertEqual(contents(self.folder / "back", "*.jpg"), contents(photos))
+
+    def test_a_name_that_no_file_can_have_is_of_its_record(self):
+        jpeg = (self.shapes("photos", 10) / "circle/000000.jpg").read_bytes()
+        write_record(self.folder / "long.tfrecord", {"image/encoded": jpeg, "image/filename": b"n" * 300 + b".jpg"})
+        self.assertIn("long.tfrecord at byte 0: unpack: its class or file name has 304 bytes",
+                      self.fails("convert", "long.tfrecord", "back"))
+
     def test_a_hostile_name_stays_inside(self):
         photos = self.shapes("photos", 10)
         jpeg = (photos / "circle/000000.jpg").read_bytes()
@@ -98,6 +127,85 @@ class Convert(VerbTest):
                                                      "image/filename": b"../../../out.jpg"})
         self.headway("convert", "evil.tfrecord", "back")
         self.assertEqual(list(contents(self.folder / "back", "*.jpg").values()), [jpeg])
+
+
+class Shortage(VerbTest):
+    """With too little of something no image is to blame: nothing is skipped, and the limit is named."""
+
+    def limited(self, limits, *arguments):
+        command = f"ulimit {limits} && exec \"$@\""
+        done = subprocess.run(["bash", "-c", command, "bash", HEADWAY, *map(str, arguments)], cwd=self.folder,
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertNotIn("skipped", done.stdout)
+        return done.stderr
+
+    def test_memory(self):
+        photos = self.shapes("photos", 10)
+        (photos / "circle/large.png").write_bytes(flat_png(20000, 10000))
+        said = self.limited("-v 500000", "convert", "photos", "records", "--format", "jpeg", "--threads", 1,
+                            "--skip-errors", 100)
+        self.assertIn("out of memory: this process may take 488 MB of address space (ulimit -v)", said)
+        self.assertNotIn("large.png", said)
+
+    def test_descriptors(self):
+        self.shapes("photos", 40)
+        said = self.limited("-n 5", "convert", "photos", "records", "--threads", 4, "--skip-errors", 100)
+        self.assertIn("may have 5 files open at once (ulimit -n)", said)
+
+    def test_disk(self):
+        self.shapes("photos", 100)
+        self.headway("convert", "photos", "records")
+        disk = self.folder / "disk"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", disk], capture_output=True).returncode:
+            self.skipTest("no tmpfs can be mounted here (not root)")
+        self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        for source in ("photos", "records"):
+            said = self.fails("convert", source, disk / "out", "--skip-errors", 1000)
+            self.assertIn("the disk that holds", said)
+            self.assertIn("is full", said)
+            self.assertIn("---> free some space on that disk", said)
+            self.assertNotIn("replace that file", said)
+            subprocess.run(["rm", "-r", disk / "out"], check=True)
+
+
+class SpecialFiles(VerbTest):
+    def test_what_is_no_file_is_refused_at_once_and_can_be_skipped(self):
+        photos = self.shapes("photos", 10)
+        os.mkfifo(photos / "circle/pipe.jpg")
+        (photos / "circle/zero.jpg").symlink_to("/dev/zero")
+        with open(photos / "circle/sparse.jpg", "wb") as sparse:
+            sparse.truncate(300 << 30)
+        self.assertIn("circle/pipe.jpg: pack: a named pipe, not a file", self.fails("convert", "photos", "records"))
+        out = self.json("convert", "photos", "records", "--skip-errors", 3, "--ledger", "bad.jsonl")
+        self.assertEqual((out["images"], out["skipped"]), (10, 3))
+        reasons = [json.loads(line)["reason"] for line in (self.folder / "bad.jsonl").read_text().splitlines()]
+        self.assertEqual(reasons[0], "pack: a named pipe, not a file")
+        self.assertIn("322122547200 bytes; at most 1073741824", reasons[1])
+        self.assertEqual(reasons[2], "pack: a device, not a file")
+
+    def test_so_are_records_text_and_ledgers(self):
+        for name in ("x.tfrecord", "x.txt", "x.jsonl", "x.png"):
+            os.mkfifo(self.folder / name)
+            self.assertIn(f"{name}: a named pipe, not a file", self.fails("inspect", name))
+
+    def test_a_loop_of_links_gives_each_image_once(self):
+        photos = self.shapes("photos", 10)
+        for name in ("a", "b"):
+            (photos / "circle" / name).symlink_to("..")
+            (photos / name).symlink_to(".")
+        self.assertEqual(self.json("convert", "photos", "records")["images"], 10)
+
+
+def flat_png(width, height):
+    """Some pixels of one colour: large in memory, small in a file."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    packer = zlib.compressobj(1)
+    pixels = b"".join(packer.compress(bytes(1 + 3 * width)) for _ in range(height)) + packer.flush()
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
 
 
 def crc32c_masked(data):

@@ -76,8 +76,8 @@ TEST(FullDisk, ASafetensorsFileKeepsItsLastContent) {
   try {
     write_safetensors(path, large);
     FAIL() << "4 MB went into 1 MB";
-  } catch (const SampleError& e) {
-    EXPECT_NE(e.reason().find("No space left"), std::string::npos) << e.what();
+  } catch (const Error& e) {
+    EXPECT_NE(e.problem().find("No space left"), std::string::npos) << e.what();
     EXPECT_FALSE(e.hint().empty());
   }
   EXPECT_TRUE(read_safetensors(path)["w"].same(content["w"]));

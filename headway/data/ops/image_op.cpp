@@ -1,5 +1,6 @@
 #include "headway/data/ops/image_op.h"
 
+#include "headway/data/pixel_room.h"
 #include "headway/io/file.h"
 
 namespace headway {
@@ -23,12 +24,29 @@ ImageView view_of(const Tensor& image) {
                 static_cast<int>(image.dim(1)), static_cast<int>(image.dim(2)));
 }
 
+// What a thread keeps from image to image.
+struct Tools {
+  ImageScratch scratch;
+  Buffer file;
+};
+
 // Gives the image's memory: its row of the batch if it may be written there, else a fresh tensor.
+// After a large image the thread's tools are made anew, for what they hold is in no budget.
 struct Target {
+  Target(const SampleContext& context, const Origin& origin, Tools& tools)
+      : row(context.row), room(context, origin), tools(tools) {}
+  ~Target() {
+    if (room.is_large()) tools = Tools();
+  }
+  Target(const Target&) = delete;
+
   BatchRow* row;
+  BudgetedRoom room;
+  Tools& tools;
   Tensor result;
   void* operator()(DType dtype, const Shape& shape) {
     void* place = row ? row->place(image_name(), dtype, shape) : nullptr;
+    if (!place) room.take(shape[0], shape[1], shape[2], dtype);
     result = place ? Tensor::view(dtype, shape, place, nullptr) : Tensor::empty(dtype, shape);
     return result.data();
   }
@@ -49,29 +67,29 @@ class ImageOp : public SampleOp {
   std::string name() const override { return name_; }
 
   bool apply(Element& element, const SampleContext& context) const override {
-    thread_local ImageScratch scratch;
-    thread_local Buffer file;
-    Target target{context.row, {}};
+    thread_local Tools tools;
+    Origin origin = element.origin();
+    Target target(context, origin, tools);
     if (!chain_.decodes()) {
       const Tensor& pixels = element[image_name()];
-      chain_.run_pixels(view_of(pixels), context.random(number_), scratch, target);
+      chain_.run_pixels(view_of(pixels), context.random(number_), tools.scratch, target,
+                        &target.room);
       element.set(image_name(), std::move(target.result));
       return true;
     }
     const Name source = automatic_ && !element.find(field_) ? path_name() : field_;
     const Tensor& encoded = element[source];
     std::span<const uint8_t> bytes;
-    Origin origin = element.origin();
     if (source == path_name()) {
       const std::string path(encoded.bytes());
-      read_all(path, file);
-      bytes = {reinterpret_cast<const uint8_t*>(file.data()), file.size()};
+      read_all(path, tools.file);
+      bytes = {reinterpret_cast<const uint8_t*>(tools.file.data()), tools.file.size()};
       origin = {path, -1};
     } else {
       const std::string_view view = encoded.bytes();
       bytes = {reinterpret_cast<const uint8_t*>(view.data()), view.size()};
     }
-    chain_.run_encoded(bytes, origin, context.random(number_), scratch, target);
+    chain_.run_encoded(bytes, origin, context.random(number_), tools.scratch, target, &target.room);
     if (!(source == image_name())) element.remove(image_name());
     for (Field& f : element.fields()) {
       if (f.name == source) f = {image_name(), std::move(target.result)};

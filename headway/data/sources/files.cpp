@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
+#include "headway/data/sources/folder_walk.h"
 #include "headway/data/sources/sources.h"
 
 namespace headway {
@@ -68,31 +68,6 @@ class ImageFolderNode : public Node {
   std::shared_ptr<const ImageFolder> folder_;
 };
 
-bool looks_like_image(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  for (const char* ending : {".jpg", ".jpeg", ".png"}) {
-    if (name.ends_with(ending)) return true;
-  }
-  return false;
-}
-
-// Names of the images in `folder` and below it, relative to it, sorted.
-std::vector<std::string> images_below(const std::filesystem::path& folder) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> names;
-  for (auto it = fs::recursive_directory_iterator(folder,
-                                                  fs::directory_options::follow_directory_symlink);
-       it != fs::recursive_directory_iterator(); ++it) {
-    const std::string name = it->path().filename().string();
-    if (!name.starts_with('.') && looks_like_image(name)) {
-      names.push_back(it->path().lexically_relative(folder).string());
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace
 
 NodePtr make_files(std::shared_ptr<const PathList> paths, std::string description) {
@@ -105,19 +80,14 @@ ImageFolder list_image_folder(const std::string& root) {
     throw Error(fmt::format("image_folder: {} is not a folder", root),
                 "give the folder that holds one folder per class");
   }
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(root)) {
-    if (entry.is_directory() && !entry.path().filename().string().starts_with('.')) {
-      folders.push_back(entry.path());
-    }
-  }
-  std::sort(folders.begin(), folders.end());
+  FolderWalk walk(root);
+  const auto& folders = walk.classes();
   ImageFolder folder;
   auto paths = std::make_shared<PathList>();
   for (const fs::path& f : folders) {
     const auto label = static_cast<int32_t>(folder.classes.size());
     folder.classes.push_back(f.filename().string());
-    for (const std::string& name : images_below(f)) {
+    for (const std::string& name : walk.images_below(f)) {
       paths->append(f.string(), name);
       folder.labels.push_back(label);
     }

@@ -1,3 +1,4 @@
+#include "headway/core/resource_error.h"
 #include "headway/data/ops/iterators.h"
 #include "headway/data/sources/sources.h"
 
@@ -22,6 +23,8 @@ class GeneratorIterator : public ReplayIterator {
       return generate_();
     } catch (const Error&) {
       throw;
+    } catch (const std::bad_alloc&) {
+      throw out_of_memory().within("generator");
     } catch (const std::exception& e) {
       throw Error(std::string("generator: ") + e.what());
     }

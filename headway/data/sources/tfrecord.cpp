@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "headway/core/resource_error.h"
 #include "headway/data/sources/file_stream.h"
 #include "headway/data/sources/sources.h"
 #include "headway/io/tfrecord_index.h"
@@ -61,7 +62,8 @@ bool is_plain(const std::string& path) {
   return n == 0 || detect_tfrecord_compression({head, n}) == Compression::kNone;
 }
 
-// Null when some file is compressed or damaged: a stream can still read, and report, those.
+// Null when some file is compressed or damaged, or more of them than may be open at once: a stream
+// can still read, and report, those.
 std::shared_ptr<const IndexedTFRecordNode::Files> open_indexed(
     const std::vector<std::string>& paths) {
   auto files = std::make_shared<IndexedTFRecordNode::Files>();
@@ -72,6 +74,8 @@ std::shared_ptr<const IndexedTFRecordNode::Files> open_indexed(
           IndexedTFRecordNode::Entry{std::make_shared<const std::string>(path), index_of(path),
                                      TFRecordFile(path), files->total}));
     } catch (const SampleError&) {
+      return nullptr;
+    } catch (const ResourceError&) {
       return nullptr;
     }
     files->total += static_cast<int64_t>(files->entries.back()->index.count());

@@ -1,0 +1,40 @@
+#include "headway/data/pixel_room.h"
+
+#include <fmt/format.h>
+
+#include "headway/data/ram_budget.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t kNeverAsked = 1 << 20;
+constexpr int64_t kSmallShare = 64;  // of the budget: smaller ones need not ask
+
+}  // namespace
+
+void BudgetedRoom::take(int64_t height, int64_t width, int64_t channels, DType dtype) {
+  const auto each = static_cast<int64_t>(size_of(dtype));
+  const int64_t bytes = height * width * channels * each;
+  taken_bytes_ += bytes;
+  if (!context_.ram || taken_bytes_ <= kNeverAsked) return;
+  const int64_t limit = context_.ram->limit_bytes();
+  if (taken_bytes_ > limit) {
+    throw SampleError(
+        origin_,
+        fmt::format("{} x {} pixels of {} x {} bytes take {} MB{}; the RAM budget is {} MB", height,
+                    width, channels, each, bytes >> 20,
+                    taken_bytes_ == bytes
+                        ? ""
+                        : fmt::format(", {} MB with what is needed beside", taken_bytes_ >> 20),
+                    limit >> 20),
+        "raise ram_budget_bytes, or shrink the image before; a resize or crop right behind "
+        "decoding "
+        "keeps it from ever being whole");
+  }
+  if (context_.granted_bytes && taken_bytes_ > *context_.granted_bytes &&
+      taken_bytes_ > limit / kSmallShare) {
+    throw NeedsRoom{taken_bytes_};
+  }
+}
+
+}  // namespace headway
