@@ -7,10 +7,11 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <vector>
 
+#include "cli/whole_file.h"
 #include "headway/core/error.h"
+#include "headway/core/json.h"
 #include "headway/io/file.h"
 #include "headway/io/output_file.h"
 
@@ -22,13 +23,21 @@ namespace fs = std::filesystem;
 constexpr const char* kName = "headway-convert.json";
 constexpr const char* kLock = ".headway-convert.lock";
 
+constexpr int64_t kVersion = 1;
+constexpr size_t kMaxBytes = 1 << 20;
+
+// Paths may hold bytes that are no text.
+std::string text_of(const nlohmann::json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 // "shards 8 here, 4 wanted": only what differs.
 std::string differences(const nlohmann::json& there, const nlohmann::json& wanted) {
   std::string text;
   for (const auto& [key, value] : wanted.items()) {
-    const auto old = there.is_object() && there.contains(key) ? there[key] : nlohmann::json();
+    const auto old = there.value(key, nlohmann::json());
     if (old != value)
-      text += fmt::format("\n  {}: {} there, {} wanted", key, old.dump(), value.dump());
+      text += fmt::format("\n  {}: {} there, {} wanted", key, text_of(old), text_of(value));
   }
   return text;
 }
@@ -38,6 +47,16 @@ bool holds_anything(const std::string& folder) {
     if (entry.path().filename() != kLock) return true;
   }
   return false;
+}
+
+nlohmann::json read_settings(const std::string& path) {
+  const std::string text = read_whole(path, kMaxBytes);
+  try {
+    return settings_in(text);
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}: {}", path, e.problem()),
+                e.hint().empty() ? "it is damaged: name another folder" : e.hint());
+  }
 }
 
 // What a killed run was writing: unfinished shards and sidecars, this file half written.
@@ -55,8 +74,19 @@ void remove_unfinished(const std::string& folder) {
 
 }  // namespace
 
+nlohmann::json settings_in(std::string_view text) {
+  const nlohmann::json json = parse_json(text);
+  const JsonView manifest(json, "the manifest");
+  if (const auto version = manifest.get("version", kVersion); version != kVersion) {
+    throw Error(fmt::format("it is of version {}; this headway reads {}", version, kVersion),
+                "go on with the headway that began it, or name another folder");
+  }
+  return manifest["settings"].object();
+}
+
+// The settings as they come back from the file, so that both compare.
 Manifest::Manifest(std::string folder, nlohmann::json settings)
-    : folder_(std::move(folder)), settings_(std::move(settings)) {
+    : folder_(std::move(folder)), settings_(parse_json(text_of(settings))) {
   if (fs::exists(folder_) && !fs::is_directory(folder_)) {
     throw Error(folder_ + " is a file", "name a folder to write to");
   }
@@ -64,7 +94,7 @@ Manifest::Manifest(std::string folder, nlohmann::json settings)
   lock();
   remove_unfinished(folder_);
   check_earlier();
-  if (!continues_) write({{"settings", settings_}, {"finished", false}});
+  if (!continues_) write({{"version", kVersion}, {"settings", settings_}, {"finished", false}});
 }
 
 Manifest::~Manifest() {
@@ -88,9 +118,7 @@ void Manifest::check_earlier() {
     throw Error(folder_ + " is not empty, and what it holds was not made by headway convert",
                 "name another folder");
   }
-  const auto there = nlohmann::json::parse(std::ifstream(path), nullptr, false);
-  const auto made =
-      there.is_object() ? there.value("settings", nlohmann::json()) : nlohmann::json();
+  const nlohmann::json made = read_settings(path);
   if (made != settings_) {
     throw Error(
         fmt::format("{} was made with other settings{}", folder_, differences(made, settings_)),
@@ -100,7 +128,7 @@ void Manifest::check_earlier() {
 }
 
 void Manifest::finish(const nlohmann::json& summary) {
-  nlohmann::json content = {{"settings", settings_}, {"finished", true}};
+  nlohmann::json content = {{"version", kVersion}, {"settings", settings_}, {"finished", true}};
   content.update(summary);
   write(content);
   ::unlink((folder_ + "/" + kLock).c_str());
@@ -108,7 +136,7 @@ void Manifest::finish(const nlohmann::json& summary) {
 
 void Manifest::write(const nlohmann::json& content) const {
   AtomicFile file(folder_ + "/" + kName);
-  file.write(content.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  file.write(text_of(content, 2) + "\n");
   file.commit();
 }
 

@@ -2,8 +2,13 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace headway::cli {
+
+// What a headway-convert.json says the folder is made with. Throws Error for what is none, or of a
+// later version.
+nlohmann::json settings_in(std::string_view text);
 
 // Holds a folder that `headway convert` writes to: notes in headway-convert.json how it is being
 // made, refuses to mix it with anything made otherwise, and keeps a second convert out meanwhile.

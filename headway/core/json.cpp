@@ -89,11 +89,12 @@ JsonView JsonView::at(size_t i) const {
 }
 
 std::optional<JsonView> JsonView::find(std::string_view key) const {
-  const Json& object = expect(Json::value_t::object, "an object");
-  const auto found = object.find(key);
-  if (found == object.end()) return std::nullopt;
+  const auto found = object().find(key);
+  if (found == object().end()) return std::nullopt;
   return JsonView(*found, found.key());
 }
+
+const Json& JsonView::object() const { return expect(Json::value_t::object, "an object"); }
 
 size_t JsonView::size() const { return expect(Json::value_t::array, "a list").size(); }
 

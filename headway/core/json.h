@@ -58,6 +58,7 @@ class JsonView {
   JsonView at(size_t i) const;                               // of a list
   std::optional<JsonView> find(std::string_view key) const;  // Error when this is no object
   size_t size() const;                                       // of a list
+  const nlohmann::json& object() const;                      // Error when this is none
   bool is_null() const { return value_->is_null(); }
 
   // bool, std::string, any integer that can hold it, double (null is NaN: JSON has none), and
@@ -99,7 +100,7 @@ T JsonView::as() const {
     return {at(0).as<typename T::first_type>(), at(1).as<typename T::second_type>()};
   } else if constexpr (requires { typename T::mapped_type; }) {
     T map;
-    for (const auto& [key, value] : expect(Kind::object, "an object").items()) {
+    for (const auto& [key, value] : object().items()) {
       map.emplace(key, JsonView(value, key).as<typename T::mapped_type>());
     }
     return map;
