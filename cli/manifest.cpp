@@ -42,6 +42,14 @@ std::string differences(const nlohmann::json& there, const nlohmann::json& wante
   return text;
 }
 
+std::string made(std::string folder) {
+  if (fs::exists(folder) && !fs::is_directory(folder)) {
+    throw Error(folder + " is a file", "name a folder to write to");
+  }
+  fs::create_directories(folder);
+  return folder;
+}
+
 bool holds_anything(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().filename() != kLock) return true;
@@ -84,31 +92,24 @@ nlohmann::json settings_in(std::string_view text) {
   return manifest["settings"].object();
 }
 
+FolderLock::FolderLock(const std::string& folder) {
+  const std::string path = folder + "/" + kLock;
+  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd_ < 0) throw_io_error(path, "cannot write", errno);
+  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
+  ::close(fd_);
+  throw Error("another headway convert is writing to " + folder,
+              "wait for it, or name another folder");
+}
+
+FolderLock::~FolderLock() { ::close(fd_); }
+
 // The settings as they come back from the file, so that both compare.
 Manifest::Manifest(std::string folder, nlohmann::json settings)
-    : folder_(std::move(folder)), settings_(parse_json(text_of(settings))) {
-  if (fs::exists(folder_) && !fs::is_directory(folder_)) {
-    throw Error(folder_ + " is a file", "name a folder to write to");
-  }
-  fs::create_directories(folder_);
-  lock();
+    : folder_(made(std::move(folder))), settings_(parse_json(text_of(settings))), lock_(folder_) {
   remove_unfinished(folder_);
   check_earlier();
   if (!continues_) write({{"version", kVersion}, {"settings", settings_}, {"finished", false}});
-}
-
-Manifest::~Manifest() {
-  if (lock_fd_ >= 0) ::close(lock_fd_);
-}
-
-void Manifest::lock() {
-  const std::string path = folder_ + "/" + kLock;
-  lock_fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_fd_ < 0) throw_io_error(path, "cannot write", errno);
-  if (::flock(lock_fd_, LOCK_EX | LOCK_NB) == 0) return;
-  ::close(lock_fd_);
-  throw Error("another headway convert is writing to " + folder_,
-              "wait for it, or name another folder");
 }
 
 void Manifest::check_earlier() {

@@ -10,6 +10,17 @@ namespace headway::cli {
 // later version.
 nlohmann::json settings_in(std::string_view text);
 
+// Keeps a second convert out of a folder while it lives.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder);  // Error when another process has it
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+
+ private:
+  int fd_;
+};
+
 // Holds a folder that `headway convert` writes to: notes in headway-convert.json how it is being
 // made, refuses to mix it with anything made otherwise, and keeps a second convert out meanwhile.
 // What was noted survives whatever ends the program, so that a rerun can go on.
@@ -18,21 +29,18 @@ class Manifest {
   // Makes the folder if need be. Throws Error when it holds something else, was made with other
   // settings (and names both), or another process is writing to it.
   Manifest(std::string folder, nlohmann::json settings);
-  ~Manifest();
-  Manifest(const Manifest&) = delete;
 
   bool continues() const { return continues_; }  // an earlier run with the same settings was here
   // Notes that all is there, with what is worth knowing about it.
   void finish(const nlohmann::json& summary);
 
  private:
-  void lock();
   void check_earlier();
   void write(const nlohmann::json& content) const;
 
   const std::string folder_;
   const nlohmann::json settings_;
-  int lock_fd_ = -1;
+  const FolderLock lock_;
   bool continues_ = false;
 };
 

@@ -1,10 +1,8 @@
 #include "cli/train_settings.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
-#include <algorithm>
-
+#include "cli/flat_toml.h"
 #include "cli/whole_file.h"
 #include "headway/core/error.h"
 
@@ -12,56 +10,6 @@ namespace headway::cli {
 namespace {
 
 constexpr size_t kMaxConfigBytes = 1 << 20;
-constexpr int kMaxDots = 16;
-
-// Behind the string that begins at `i`. Nothing ends beyond its line but what has three quotes.
-size_t behind_string(std::string_view text, size_t i) {
-  const char quote = text[i];
-  const std::string three(3, quote);
-  const bool longer = text.substr(i, 3) == three;
-  for (i += longer ? 3 : 1; i < text.size(); ++i) {
-    if (text[i] == '\\' && quote == '"') {
-      ++i;
-    } else if (longer && text.substr(i, 3) == three) {
-      i += 3;
-      for (int more = 0; more < 2 && i < text.size() && text[i] == quote; ++more) ++i;
-      return i;
-    } else if (!longer && (text[i] == quote || text[i] == '\n')) {
-      return i + 1;
-    }
-  }
-  return i;
-}
-
-// Each dot of a key is a table within a table, which toml++ 3.3 takes down by calling itself: a key
-// of a hundred thousand dots would end the program.
-void check_dots(std::string_view text, const std::string& path) {
-  int dots = 0;
-  for (size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (c == '"' || c == '\'') {
-      i = behind_string(text, i);
-      continue;
-    }
-    if (c == '#') i = std::min(text.find('\n', i), text.size() - 1);
-    if (c == '.') ++dots;
-    if (std::string_view("=,[]{}\n").find(text[i]) != std::string_view::npos) dots = 0;
-    if (dots > kMaxDots) {
-      throw Error(fmt::format("{}:{}: a key of more than {} dots", path,
-                              1 + std::count(text.begin(), text.begin() + i, '\n'), kMaxDots),
-                  "keys have no dots here: see headway train --help");
-    }
-    ++i;
-  }
-}
-
-std::string text_of(const toml::node& value, const std::string& where) {
-  if (const auto text = value.value<std::string>(); value.is_string() && text) return *text;
-  if (value.is_boolean()) return *value.value<bool>() ? "true" : "false";
-  if (value.is_integer()) return fmt::format("{}", *value.value<int64_t>());
-  if (value.is_floating_point()) return fmt::format("{}", *value.value<double>());
-  throw Error(where + ": not a text, a number or true/false", "one value per key");
-}
 
 // "epoch" -> "epochs": what was probably meant.
 std::string nearest(const CLI::App& app, const std::string& key) {
@@ -176,22 +124,13 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
 
 void read_train_config(CLI::App& app, const std::string& path) {
   const std::string text = read_whole(path, kMaxConfigBytes);
-  check_dots(text, path);
-  toml::table table;
-  try {
-    table = toml::parse(text, path);
-  } catch (const toml::parse_error& e) {
-    throw Error(fmt::format("{}:{}: {}", path, e.source().begin.line, e.description()),
-                "see https://toml.io for the format");
-  }
-  for (const auto& [key, value] : table) {
-    const std::string name(key.str());
-    const std::string where = fmt::format("{}:{}: {}", path, value.source().begin.line, name);
-    CLI::Option* option = name == "config" ? nullptr : app.get_option_no_throw("--" + name);
-    if (!option) throw Error(where + " is no option of headway train", nearest(app, name));
+  for (const auto& [key, value, line] : parse_flat_toml(text, path)) {
+    const std::string where = fmt::format("{}:{}: {}", path, line, key);
+    CLI::Option* option = key == "config" ? nullptr : app.get_option_no_throw("--" + key);
+    if (!option) throw Error(where + " is no option of headway train", nearest(app, key));
     if (option->count() > 0) continue;  // the command line goes first
     try {
-      option->add_result(text_of(value, where));
+      option->add_result(value);
       option->run_callback();
     } catch (const CLI::ParseError& e) {
       throw Error(fmt::format("{}: {}", where, e.what()), "headway train --help");
