@@ -46,7 +46,7 @@ TEST_F(ManifestFile, ThatCannotBeReadIsRefusedInPlainWords) {
   EXPECT_TRUE(has(refusal_of("{"), "headway-convert.json: no JSON at byte 1"));
   EXPECT_TRUE(has(refusal_of("[]"), "is a list where an object belongs"));
   EXPECT_TRUE(has(refusal_of("{}"), "'settings' is missing"));
-  EXPECT_TRUE(has(refusal_of(R"({"settings":)" + deep + "}"), "levels"));
+  EXPECT_TRUE(has(refusal_of(R"({"settings":{"source":)" + deep + "}}"), "levels"));
   EXPECT_TRUE(has(refusal_of(R"({"version":2,"settings":{}})"), "of version 2"));
   EXPECT_TRUE(has(refusal_of(std::string(2 << 20, ' ')), "larger than"));
 }

@@ -12,6 +12,7 @@ class TrainConfig : public ::testing::Test {
  protected:
   TrainConfig() { add_train_options(app_, settings_); }
   std::string refusal_of(const std::string& text) {
+    app_.clear();
     try {
       read_train_config(app_, folder_.write("run.toml", text));
     } catch (const Error& e) {
