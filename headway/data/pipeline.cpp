@@ -61,7 +61,7 @@ std::string description_of(const Dataset& dataset) {
                                        options.seed.value_or(0), skips ? ", skips errors" : "",
                                        options.deterministic.value_or(true) ? "" : ", any order");
   // Paths may hold bytes that are no UTF-8: as JSON would keep them, so that saved and new compare.
-  return nlohmann::json::parse(dump(text)).get<std::string>();
+  return parse_json(dump(text)).get<std::string>();
 }
 
 struct SavedPosition {

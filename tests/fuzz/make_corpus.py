@@ -184,3 +184,9 @@ for i in range(11):
     save("position", "ones_%d" % i, bytes([i]) + b"\x07\x01\x07\x00" * 4)
 save("position", "negative", b"\x00\x00\x01")
 save("position", "huge", b"\x09\x01\x00" * 4)
+
+save("doctor", "whole", REST.encode())
+save("doctor", "outside", (OUTSIDE + "\n").encode())
+save("doctor", "samples", "\n".join(
+    [SAMPLE.replace('"steps":7', '"steps":%d' % (7 * i)).replace("0.25", str(i)) for i in range(1, 6)]).encode())
+save("doctor", "all", (REST.replace('{"kind":"end","ending":"finished"}\n', "") + SAMPLE + "\n" + OUTSIDE + "\n").encode())
