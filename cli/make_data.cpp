@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +14,8 @@
 #include "cli/shard_writer.h"
 #include "cli/verbs.h"
 #include "cli/whole_file.h"
+#include "headway/core/json.h"
+#include "headway/core/regular_file.h"
 #include "headway/headway.h"
 #include "headway/io/jpeg.h"
 #include "headway/io/png.h"
@@ -61,6 +62,16 @@ void remove_earlier(const Settings& s) {
   }
 }
 
+// What an earlier run noted; null when that cannot be read.
+nlohmann::json noted_in(const std::string& mark) {
+  constexpr size_t kMaxBytes = 1 << 16;
+  try {
+    return parse_json(read_regular(mark, kMaxBytes));
+  } catch (const JsonError&) {
+    return nullptr;
+  }
+}
+
 // Makes the folder ready, or says why it must not be written to.
 void prepare_folder(const Settings& s) {
   if (fs::exists(s.out) && !fs::is_directory(s.out)) {
@@ -69,7 +80,7 @@ void prepare_folder(const Settings& s) {
   fs::create_directories(s.out);
   const fs::path mark = fs::path(s.out) / kMark;
   if (fs::exists(mark)) {
-    const auto made = nlohmann::json::parse(std::ifstream(mark), nullptr, false);
+    const auto made = noted_in(mark.string());
     if (made != mark_of(s)) {
       if (!s.force) {
         throw Error(fmt::format("{} holds images made otherwise\n  there   {}\n  wanted  {}", s.out,

@@ -1,17 +1,13 @@
 #include "cli/manifest.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "headway/core/error.h"
-#include "headway/core/resource_error.h"
+#include "headway/core/json.h"
+#include "headway/core/regular_file.h"
 #include "headway/io/output_file.h"
 
 namespace headway::cli {
@@ -20,24 +16,48 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kName = "headway-convert.json";
-constexpr const char* kLock = ".headway-convert.lock";
+constexpr int64_t kVersion = 1;
+constexpr size_t kMaxBytes = 1 << 20;
+
+// Paths may hold bytes that are no text.
+std::string text_of(const nlohmann::json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 // "shards 8 here, 4 wanted": only what differs.
 std::string differences(const nlohmann::json& there, const nlohmann::json& wanted) {
   std::string text;
   for (const auto& [key, value] : wanted.items()) {
-    const auto old = there.is_object() && there.contains(key) ? there[key] : nlohmann::json();
+    const auto old = there.value(key, nlohmann::json());
     if (old != value)
-      text += fmt::format("\n  {}: {} there, {} wanted", key, old.dump(), value.dump());
+      text += fmt::format("\n  {}: {} there, {} wanted", key, text_of(old), text_of(value));
   }
   return text;
 }
 
+std::string made(std::string folder) {
+  if (fs::exists(folder) && !fs::is_directory(folder)) {
+    throw Error(folder + " is a file", "name a folder to write to");
+  }
+  fs::create_directories(folder);
+  return folder;
+}
+
 bool holds_anything(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().filename() != kLock) return true;
+    if (entry.path().filename() != FolderLock::kFile) return true;
   }
   return false;
+}
+
+nlohmann::json read_settings(const std::string& path) {
+  const std::string text = read_regular(path, kMaxBytes);
+  try {
+    return settings_in(text);
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}: {}", path, e.problem()),
+                e.hint().empty() ? "it is damaged: name another folder" : e.hint());
+  }
 }
 
 // What a killed run was writing: unfinished shards and sidecars, this file half written.
@@ -55,30 +75,22 @@ void remove_unfinished(const std::string& folder) {
 
 }  // namespace
 
-Manifest::Manifest(std::string folder, nlohmann::json settings)
-    : folder_(std::move(folder)), settings_(std::move(settings)) {
-  if (fs::exists(folder_) && !fs::is_directory(folder_)) {
-    throw Error(folder_ + " is a file", "name a folder to write to");
+nlohmann::json settings_in(std::string_view text) {
+  const nlohmann::json json = parse_json(text);
+  const JsonView manifest(json, "the manifest");
+  if (const auto version = manifest.get("version", kVersion); version != kVersion) {
+    throw Error(fmt::format("it is of version {}; this headway reads {}", version, kVersion),
+                "go on with the headway that began it, or name another folder");
   }
-  fs::create_directories(folder_);
-  lock();
+  return manifest["settings"].object();
+}
+
+// The settings as they come back from the file, so that both compare.
+Manifest::Manifest(std::string folder, nlohmann::json settings)
+    : folder_(made(std::move(folder))), settings_(parse_json(text_of(settings))), lock_(folder_, "headway convert") {
   remove_unfinished(folder_);
   check_earlier();
-  if (!continues_) write({{"settings", settings_}, {"finished", false}});
-}
-
-Manifest::~Manifest() {
-  if (lock_fd_ >= 0) ::close(lock_fd_);
-}
-
-void Manifest::lock() {
-  const std::string path = folder_ + "/" + kLock;
-  lock_fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_fd_ < 0) throw resource_error(path, "cannot write", errno);
-  if (::flock(lock_fd_, LOCK_EX | LOCK_NB) == 0) return;
-  ::close(lock_fd_);
-  throw Error("another headway convert is writing to " + folder_,
-              "wait for it, or name another folder");
+  if (!continues_) write({{"version", kVersion}, {"settings", settings_}, {"finished", false}});
 }
 
 void Manifest::check_earlier() {
@@ -88,9 +100,7 @@ void Manifest::check_earlier() {
     throw Error(folder_ + " is not empty, and what it holds was not made by headway convert",
                 "name another folder");
   }
-  const auto there = nlohmann::json::parse(std::ifstream(path), nullptr, false);
-  const auto made =
-      there.is_object() ? there.value("settings", nlohmann::json()) : nlohmann::json();
+  const nlohmann::json made = read_settings(path);
   if (made != settings_) {
     throw Error(
         fmt::format("{} was made with other settings{}", folder_, differences(made, settings_)),
@@ -100,15 +110,14 @@ void Manifest::check_earlier() {
 }
 
 void Manifest::finish(const nlohmann::json& summary) {
-  nlohmann::json content = {{"settings", settings_}, {"finished", true}};
+  nlohmann::json content = {{"version", kVersion}, {"settings", settings_}, {"finished", true}};
   content.update(summary);
   write(content);
-  ::unlink((folder_ + "/" + kLock).c_str());
 }
 
 void Manifest::write(const nlohmann::json& content) const {
   AtomicFile file(folder_ + "/" + kName);
-  file.write(content.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  file.write(text_of(content, 2) + "\n");
   file.commit();
 }
 

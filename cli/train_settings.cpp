@@ -1,22 +1,17 @@
 #include "cli/train_settings.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <cmath>
 
+#include "cli/flat_toml.h"
 #include "headway/core/error.h"
+#include "headway/core/regular_file.h"
 
 namespace headway::cli {
 namespace {
 
-std::string text_of(const toml::node& value, const std::string& where) {
-  if (const auto text = value.value<std::string>(); value.is_string() && text) return *text;
-  if (value.is_boolean()) return *value.value<bool>() ? "true" : "false";
-  if (value.is_integer()) return fmt::format("{}", *value.value<int64_t>());
-  if (value.is_floating_point()) return fmt::format("{}", *value.value<double>());
-  throw Error(where + ": not a text, a number or true/false", "one value per key");
-}
+constexpr size_t kMaxConfigBytes = 1 << 20;
 
 // "epoch" -> "epochs": what was probably meant.
 std::string nearest(const CLI::App& app, const std::string& key) {
@@ -146,21 +141,14 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
 }
 
 void read_train_config(CLI::App& app, const std::string& path) {
-  toml::table table;
-  try {
-    table = toml::parse_file(path);
-  } catch (const toml::parse_error& e) {
-    throw Error(fmt::format("{}:{}: {}", path, e.source().begin.line, e.description()),
-                "see https://toml.io for the format");
-  }
-  for (const auto& [key, value] : table) {
-    const std::string name(key.str());
-    const std::string where = fmt::format("{}:{}: {}", path, value.source().begin.line, name);
-    CLI::Option* option = name == "config" ? nullptr : app.get_option_no_throw("--" + name);
-    if (!option) throw Error(where + " is no option of headway train", nearest(app, name));
+  const std::string text = read_regular(path, kMaxConfigBytes);
+  for (const auto& [key, value, line] : parse_flat_toml(text, path)) {
+    const std::string where = fmt::format("{}:{}: {}", path, line, key);
+    CLI::Option* option = key == "config" ? nullptr : app.get_option_no_throw("--" + key);
+    if (!option) throw Error(where + " is no option of headway train", nearest(app, key));
     if (option->count() > 0) continue;  // the command line goes first
     try {
-      option->add_result(text_of(value, where));
+      option->add_result(value);
       option->run_callback();
     } catch (const CLI::ParseError& e) {
       throw Error(fmt::format("{}: {}", where, e.what()), "headway train --help");

@@ -18,7 +18,7 @@ unset(CMAKE_FIND_PACKAGE_NAME)
 
 # Read by our sources, seen by nobody who links with us.
 find_package(nlohmann_json REQUIRED)
-if(HEADWAY_CLI OR HEADWAY_BENCH)
+if(HEADWAY_CLI OR HEADWAY_BENCH OR HEADWAY_FUZZ)
   find_package(CLI11 REQUIRED)
 endif()
 

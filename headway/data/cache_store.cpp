@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "headway/core/checked_size.h"
 #include "headway/data/element_codec.h"
 #include "headway/io/crc32c.h"
 
@@ -51,8 +54,17 @@ class MemoryCache : public CacheStore {
   int64_t bytes_ GUARDED_BY(mu_) = 0;
 };
 
-constexpr char kMagic[8] = {'H', 'W', 'C', 'A', 'C', 'H', 'E', '1'};
+constexpr std::string_view kMagic = "HWCACHE";
+constexpr char kVersion = '1';  // follows the magic
 constexpr int64_t kCompleteMark = -1;
+
+// What a cache of that description begins with.
+std::string header_of(const std::string& description) {
+  const uint64_t length = description.size();
+  std::string header = std::string(kMagic) + kVersion;
+  header.append(reinterpret_cast<const char*>(&length), sizeof length);
+  return header + description;
+}
 
 struct EntryHeader {
   int64_t number;
@@ -65,10 +77,12 @@ struct EntryHeader {
   }
 };
 
+constexpr uint64_t kMostShown = 1 << 20;  // of another pipeline's description
+
 class FileCache : public CacheStore {
  public:
   FileCache(const std::string& path, const std::string& description) : path_(path) {
-    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
     if (fd_ < 0) fail("open", "name a file in a folder that exists and can be written");
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
       ::close(fd_);
@@ -183,52 +197,87 @@ class FileCache : public CacheStore {
   }
 
   void load(const std::string& description) REQUIRES(mu_) {
-    const off_t size = ::lseek(fd_, 0, SEEK_END);
-    const uint64_t length = description.size();
-    std::string header(kMagic, sizeof kMagic);
-    header.append(reinterpret_cast<const char*>(&length), sizeof length);
-    header.append(description);
-    std::string found(header.size(), '\0');
-    if (size < static_cast<off_t>(sizeof kMagic + sizeof length)) {  // new, or killed at birth
-      if (::ftruncate(fd_, 0) != 0) fail("truncate", "check the disk");
+    const uint64_t size = file_bytes();
+    const std::string header = header_of(description);
+    std::string found(std::min<uint64_t>(size, header.size()), '\0');
+    read(0, found.data(), found.size());
+    check_ours(found);
+    if (size < header.size() && header.starts_with(found)) {  // new, or killed at birth
       write(header);
       return;
     }
-    char start[sizeof kMagic + sizeof length];
-    read(0, start, sizeof start);
-    if (std::memcmp(start, kMagic, sizeof kMagic) != 0) {
-      throw Error(fmt::format("cache: {} is not a Headway cache", path_), "name another file");
-    }
-    uint64_t stored_length = 0;
-    std::memcpy(&stored_length, start + sizeof kMagic, sizeof stored_length);
-    std::string stored(std::min<uint64_t>(stored_length, size), '\0');
-    stored.resize(read_some(sizeof start, stored.data(), stored.size()));
-    if (stored != description) {
-      throw Error(fmt::format("cache: {} was made by another pipeline\n  there: {}\n  here:  {}",
-                              path_, stored, description),
-                  "delete the file, or name another one");
-    }
+    check_description(size, header, description);
     end_ = header.size();
     scan(size);
   }
 
-  void scan(off_t size) REQUIRES(mu_) {
+  uint64_t file_bytes() const {
+    struct stat status;
+    if (::fstat(fd_, &status) != 0) fail("look at", "check the disk");
+    if (S_ISREG(status.st_mode)) return static_cast<uint64_t>(status.st_size);
+    throw Error(fmt::format("cache: {} is no regular file", path_), "name another file");
+  }
+
+  // What does not begin as a cache of this version is somebody else's and stays as it is.
+  void check_ours(std::string_view start) const {
+    if (start.empty()) return;
+    if (!start.starts_with(kMagic) || start.size() == kMagic.size()) {
+      throw Error(fmt::format("cache: {} is not a Headway cache; it is left as it is", path_),
+                  "name another file, or delete this one if nobody needs it");
+    }
+    if (const char version = start[kMagic.size()]; version != kVersion) {
+      throw Error(fmt::format("cache: {} is a cache of version {:?}; this headway reads {:?}", path_,
+                              version, kVersion),
+                  "delete the file to make it again, or name another one");
+    }
+  }
+
+  void check_description(uint64_t size, const std::string& header,
+                         const std::string& description) const {
+    const size_t front = header.size() - description.size();
+    uint64_t length = 0;
+    std::string stored;
+    if (size >= front) {
+      read(front - sizeof length, reinterpret_cast<char*>(&length), sizeof length);
+      stored.resize(std::min({length, size - front, kMostShown}));
+      read(front, stored.data(), stored.size());
+    }
+    if (length == description.size() && stored == description) return;
+    throw Error(fmt::format("cache: {} was made by another pipeline\n  there: {}\n  here:  {}",
+                            path_, stored, description),
+                "delete the file, or name another one");
+  }
+
+  // The valid entries; what follows them is cut off.
+  void scan(uint64_t size) REQUIRES(mu_) {
     EntryHeader header;
-    while (read_some(end_, reinterpret_cast<char*>(&header), sizeof header) == sizeof header) {
+    while (!complete_ &&
+           read_some(end_, reinterpret_cast<char*>(&header), sizeof header) == sizeof header) {
       const uint64_t payload = end_ + sizeof header;
-      if (header.header_crc != header.own_crc() ||
-          payload + header.length > static_cast<uint64_t>(size))
+      if (header.header_crc != header.own_crc() || !lies_within(payload, header.length, size)) {
         break;
-      if (header.number == kCompleteMark && header.length == sizeof(int64_t)) {
-        int64_t count = 0;
-        read(payload, reinterpret_cast<char*>(&count), sizeof count);
-        complete_ = count;
+      }
+      if (header.number == kCompleteMark) {
+        if (!(complete_ = count_in(header, payload))) break;
       } else {
+        if (header.number < 0) break;
         places_[header.number] = {payload, header.length, header.crc};
       }
       end_ = payload + header.length;
     }
     if (::ftruncate(fd_, static_cast<off_t>(end_)) != 0) fail("truncate", "check the disk");
+  }
+
+  // The number of elements that the mark states, if it states the truth.
+  std::optional<int64_t> count_in(const EntryHeader& mark, uint64_t payload) const REQUIRES(mu_) {
+    int64_t count = 0;
+    if (mark.length != sizeof count) return std::nullopt;
+    read(payload, reinterpret_cast<char*>(&count), sizeof count);
+    if (mark.crc != crc32c({reinterpret_cast<const char*>(&count), sizeof count}) || count < 0 ||
+        places_.size() != static_cast<uint64_t>(count)) {
+      return std::nullopt;
+    }
+    return count;
   }
 
   const std::string path_;

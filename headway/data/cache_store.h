@@ -28,7 +28,8 @@ std::shared_ptr<CacheStore> memory_cache();
 
 // One file: a header with `description` (another pipeline's cache is refused), then elements, each
 // with its number, length and CRC, appended as they come. A cut or damaged tail is dropped when the
-// file is opened, what is before stays valid.
+// file is opened, what is before stays valid. A file that does not begin as a cache of this version
+// is refused and left as it is; an empty one is taken.
 std::shared_ptr<CacheStore> file_cache(const std::string& path, const std::string& description);
 
 }  // namespace headway

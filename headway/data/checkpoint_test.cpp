@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
 #include "headway/data/dataset.h"
 #include "headway/io/temp_folder.h"
@@ -145,6 +147,65 @@ TEST(Checkpoint, AnotherPipelineIsRefusedWithBothShown) {
     EXPECT_NE(e.problem().find("batch(3)"), std::string::npos);
   }
   EXPECT_THROW(range(10).start({.state = PipelineState{"nonsense"}}), Error);
+}
+
+constexpr int64_t kSum = 6;  // of all that is in the data, at most
+
+// What is said of such a position; empty when it is taken, and only what is there comes.
+std::string refusal_of(const Dataset& dataset, const std::string& text) {
+  try {
+    Pipeline run = dataset.start({.state = PipelineState{text}});
+    int64_t sum = 0;
+    while (const auto element = run.next()) {
+      for (const int64_t value : element->only().values<int64_t>()) sum += value;
+    }
+    EXPECT_TRUE(sum >= 0 && sum <= kSum) << sum << " from " << text;
+  } catch (const Error& e) {
+    return e.problem();
+  }
+  return "";
+}
+
+TEST(Checkpoint, WhatIsNoPositionIsRefusedInPlainWords) {
+  const Dataset data = range(3);
+  const std::string good = data.start().save().text;
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    EXPECT_NE(text.find(from), std::string::npos) << text;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_EQ(refusal_of(data, good), "");
+  for (const std::string& bad :
+       {std::string("x"), std::string("[]"), deep, with("\"epoch\":0", "\"epoch\":[]"),
+        with("\"taken\":0", "\"taken\":-1"), with("\"cursor\":[", "\"cursor\":[[],")}) {
+    const std::string said = refusal_of(data, bad);
+    EXPECT_EQ(said.find("this is not a saved position of a pipeline: "), 0u) << said;
+    EXPECT_EQ(said.find("json.exception"), std::string::npos) << said;
+  }
+}
+
+TEST(Checkpoint, NoNumberOfAPositionLeadsOutsideOfTheData) {
+  const Dataset slices = from_tensor_slices(Tensor::vector<int64_t>({1, 2, 3}));
+  for (const Dataset& data :
+       {slices, slices.batch(2), slices.filter([](int64_t) { return true; }).batch(2),
+        range(3).interleave([](const Element& e) { return range(e.only().item<int64_t>()); },
+                            {.cycle_length = 2})}) {
+    const std::string good = data.start().save().text;
+    const size_t begin = good.find("\"cursor\":[") + 10, end = good.find(']', begin);
+    std::vector<std::string> words;
+    std::stringstream in(good.substr(begin, end - begin));
+    for (std::string word; std::getline(in, word, ',');) words.push_back(word);
+    for (size_t i = 0; i < words.size(); ++i) {
+      for (const char* bad : {"-1", "-9223372036854775808", "9223372036854775807", "1000"}) {
+        std::vector<std::string> changed = words;
+        changed[i] = bad;
+        std::string text = good;
+        refusal_of(data,
+                   text.replace(begin, end - begin, fmt::format("{}", fmt::join(changed, ","))));
+      }
+    }
+  }
 }
 
 TEST(Checkpoint, SaysWhatRestoringCosts) {

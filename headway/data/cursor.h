@@ -28,21 +28,36 @@ class CursorReader {
  public:
   explicit CursorReader(const Cursor& cursor) : words_(cursor.words()) {}
 
+  // A count: what a hostile position says is refused where it would lead outside of the data.
   int64_t take() {
-    if (at_ >= words_.size()) {
-      throw Error("a saved position ends too early",
-                  "it was saved by another version or is damaged");
-    }
+    const int64_t word = take_any();
+    if (word < 0 || word > kLargest) damaged();
+    return word;
+  }
+  int64_t take_below(int64_t end) {
+    const int64_t word = take();
+    if (word >= end) damaged();
+    return word;
+  }
+  int64_t take_any() {  // also what is negative, and what nothing is counted with
+    if (at_ >= words_.size()) damaged();
     return words_[at_++];
   }
   Cursor take_cursor() {
     Cursor cursor;
-    for (int64_t n = take(); n > 0; --n) cursor.put(take());
+    for (int64_t n = take(); n > 0; --n) cursor.put(take_any());
     return cursor;
   }
   bool done() const { return at_ == words_.size(); }
 
  private:
+  static constexpr int64_t kLargest = int64_t{1} << 53;  // far from where sums of them overflow
+
+  [[noreturn]] static void damaged() {
+    throw Error("a saved position says what cannot be",
+                "it was saved by another version or is damaged");
+  }
+
   const std::vector<int64_t>& words_;
   size_t at_ = 0;
 };

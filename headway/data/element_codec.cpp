@@ -1,7 +1,11 @@
 #include "headway/data/element_codec.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
+
+#include "headway/core/checked_size.h"
 
 namespace headway {
 namespace {
@@ -16,11 +20,15 @@ void put_bytes(std::string& out, std::string_view bytes) {
   out.append(bytes);
 }
 
+[[noreturn]] void damaged() {
+  throw Error("a cached element is damaged", "delete the cache file; it will be made again");
+}
+
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
   std::string_view take_bytes(uint64_t n) {
-    if (n > bytes_.size()) throw Error("a cached element ends too early", "delete the cache file");
+    if (n > bytes_.size()) damaged();
     const std::string_view taken = bytes_.substr(0, n);
     bytes_.remove_prefix(n);
     return taken;
@@ -32,26 +40,35 @@ class Reader {
     return value;
   }
   std::string_view take_string() { return take_bytes(take<uint64_t>()); }
+  size_t left_bytes() const { return bytes_.size(); }
 
  private:
   std::string_view bytes_;
 };
 
+Tensor take_strings(Reader& in, const Shape& shape) {
+  const auto count = static_cast<uint64_t>(shape.count());
+  if (count > in.left_bytes() / sizeof(uint64_t)) damaged();  // each has its length
+  std::vector<std::string> values(count);
+  for (std::string& s : values) s = in.take_string();
+  return shape.rank() == 0 ? Tensor::string(values[0]) : Tensor::strings(values).reshaped(shape);
+}
+
 Tensor take_tensor(Reader& in) {
-  const auto dtype = static_cast<DType>(in.take<uint8_t>());
-  const int rank = in.take<uint8_t>();
-  if (rank > Shape::kMaxRank || dtype > DType::kString) {
-    throw Error("a cached element is damaged", "delete the cache file");
-  }
+  const uint8_t dtype_code = in.take<uint8_t>(), rank = in.take<uint8_t>();
+  if (rank > Shape::kMaxRank || dtype_code > static_cast<uint8_t>(DType::kString)) damaged();
+  const auto dtype = static_cast<DType>(dtype_code);
   std::vector<int64_t> dims(rank);
   for (int64_t& d : dims) d = in.take<int64_t>();
+  const std::optional<uint64_t> size_bytes = checked_size_bytes(dims, dtype);
+  if (!size_bytes) damaged();
   const Shape shape{std::span<const int64_t>(dims)};
-  if (dtype == DType::kString) {
-    std::vector<std::string> values(shape.count());
-    for (std::string& s : values) s = in.take_string();
-    return rank == 0 ? Tensor::string(values[0]) : Tensor::strings(values).reshaped(shape);
+  if (dtype == DType::kString) return take_strings(in, shape);
+  const std::string_view bytes = in.take_bytes(*size_bytes);
+  // A bool that is neither would be undefined behaviour for whoever looks at it.
+  if (dtype == DType::kBool && std::ranges::any_of(bytes, [](uint8_t b) { return b > 1; })) {
+    damaged();
   }
-  const std::string_view bytes = in.take_bytes(shape.count() * size_of(dtype));
   Tensor tensor = Tensor::empty(dtype, shape);
   std::memcpy(tensor.data(), bytes.data(), bytes.size());
   return tensor;
@@ -89,6 +106,7 @@ Element decode_element(std::string_view bytes) {
     const Name name(in.take_string());
     element.append(name, take_tensor(in));
   }
+  if (in.left_bytes() > 0) damaged();
   return element;
 }
 

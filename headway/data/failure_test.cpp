@@ -313,5 +313,22 @@ TEST(Failure, AShuffleBeyondTheBudgetShrinksAndSaysSo) {
   EXPECT_NE(said.find("shuffle:"), std::string::npos);
 }
 
+TEST(Failure, ALedgerThatIsNoneIsRefusedByItsLine) {
+  const TempFolder folder;
+  const std::string good = R"({"file":"a","offset":1,"reason":"r"})";
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const std::string& bad : {std::string("[]"), std::string("7"), std::string(R"({"file":[]})"),
+                                 std::string(R"({"file":"a","offset":"x"})"), deep}) {
+    folder.write("ledger", good + "\n" + bad + "\n");
+    try {
+      Ledger::read(folder.path("ledger"));
+      ADD_FAILURE() << bad.substr(0, 40);
+    } catch (const Error& e) {
+      EXPECT_NE(e.problem().find("ledger:2: "), std::string::npos) << e.what();
+      EXPECT_EQ(e.problem().find("json.exception"), std::string::npos) << e.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headway

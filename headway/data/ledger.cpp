@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "headway/core/json.h"
 
 namespace headway {
 namespace {
@@ -22,6 +24,20 @@ SampleError as_sample_error(std::exception_ptr error) {
   } catch (...) {
     return SampleError({}, message_of(error));
   }
+}
+
+// Nothing where the line was cut off by a kill while it was written.
+std::optional<LedgerEntry> entry_in(const std::string& line) {
+  nlohmann::json json;
+  try {
+    json = parse_json(line);
+  } catch (const JsonError& e) {
+    if (e.over_limit()) throw;
+    return std::nullopt;
+  }
+  const JsonView entry(json, "the line");
+  return LedgerEntry{entry.get<std::string>("file", ""), entry.get<int64_t>("offset", -1),
+                     entry.get<std::string>("reason", "")};
 }
 
 }  // namespace
@@ -95,11 +111,14 @@ std::vector<LedgerEntry> Ledger::read(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw Error("cannot open the ledger " + path, "check the path");
   std::vector<LedgerEntry> entries;
-  for (std::string line; std::getline(in, line);) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_discarded()) continue;  // cut off by a kill while it was written
-    entries.push_back(
-        {json.value("file", ""), json.value("offset", int64_t{-1}), json.value("reason", "")});
+  int64_t number = 0;
+  try {
+    for (std::string line; ++number, read_line(in, line);) {
+      if (auto entry = entry_in(line)) entries.push_back(*std::move(entry));
+    }
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}:{}: {}", path, number, e.problem()),
+                "is this a ledger? It has one JSON object a line");
   }
   return entries;
 }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "headway/core/clock.h"
+#include "headway/core/json.h"
 #include "headway/core/log.h"
 #include "headway/core/resource_error.h"
 #include "headway/data/autotune.h"
@@ -62,7 +62,30 @@ std::string description_of(const Dataset& dataset) {
                                        options.seed.value_or(0), skips ? ", skips errors" : "",
                                        options.deterministic.value_or(true) ? "" : ", any order");
   // Paths may hold bytes that are no UTF-8: as JSON would keep them, so that saved and new compare.
-  return nlohmann::json::parse(dump(text)).get<std::string>();
+  return parse_json(dump(text)).get<std::string>();
+}
+
+struct SavedPosition {
+  std::string pipeline;
+  int64_t epoch = 0, taken = 0, skipped = 0, seen = 0;
+  Cursor cursor;
+};
+
+SavedPosition parse_position(const std::string& text) try {
+  const nlohmann::json json = parse_json(text);
+  const JsonView in(json);
+  if (in["format"].as<std::string>() != kFormat) throw Error("of another format");
+  SavedPosition out;
+  out.pipeline = in["pipeline"].as<std::string>();
+  Cursor counts;
+  for (const char* key : {"epoch", "taken", "skipped", "seen"}) counts.put(in[key].as<int64_t>());
+  CursorReader counted(counts);
+  for (int64_t* count : {&out.epoch, &out.taken, &out.skipped, &out.seen}) *count = counted.take();
+  out.cursor.words() = in["cursor"].as<std::vector<int64_t>>();
+  return out;
+} catch (const Error& e) {
+  throw Error("this is not a saved position of a pipeline: " + e.problem(),
+              "give what Pipeline::save() returned");
 }
 
 void relax() {
@@ -197,24 +220,17 @@ PipelineState Pipeline::save() const {
 }
 
 void Pipeline::Impl::restore(const PipelineState& state) {
-  const auto json = nlohmann::json::parse(state.text, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("format", "") != kFormat) {
-    throw Error("this is not a saved position of a pipeline",
-                "give what Pipeline::save() returned");
-  }
-  const auto saved = json.value("pipeline", "");
-  if (saved != description) {
+  const SavedPosition position = parse_position(state.text);
+  if (position.pipeline != description) {
     throw Error(fmt::format("the position was saved by another pipeline\n--- saved\n{}--- here\n{}",
-                            saved, description),
+                            position.pipeline, description),
                 "restore with the pipeline it was saved from, or start anew");
   }
-  epoch = json.value("epoch", int64_t{0});
-  taken = json.value("taken", int64_t{0});
-  run.ledger.restore(json.value("skipped", int64_t{0}), json.value("seen", int64_t{0}));
+  epoch = position.epoch;
+  taken = position.taken;
+  run.ledger.restore(position.skipped, position.seen);
   root = start_stage(run, planned, epoch, 0);
-  Cursor cursor;
-  cursor.words() = json.value("cursor", std::vector<int64_t>{});
-  CursorReader reader(cursor);
+  CursorReader reader(position.cursor);
   root->restore(reader);
   if (!reader.done()) {
     throw Error("a saved position holds more than this pipeline has", "it is damaged; start anew");

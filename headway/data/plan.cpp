@@ -64,7 +64,7 @@ class SerialMapIterator : public Iterator {
     input_->save(cursor);
   }
   void restore(CursorReader& cursor) override {
-    context_.ordinal = cursor.take();
+    context_.ordinal = cursor.take_any();
     input_->restore(cursor);
   }
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+
+#include "headway/core/checked_size.h"
+#include "headway/core/json.h"
 
 namespace headway::safetensors {
 namespace {
@@ -19,6 +21,8 @@ static_assert(std::endian::native == std::endian::little, "values are written as
 constexpr size_t kLengthBytes = sizeof(uint64_t);
 constexpr size_t kAlignment = 64;
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // what Python's reader takes
+constexpr size_t kMaxDepth = 8;                    // all tensors, one of them, its shape: 3
+constexpr const char* kOwnFormat = "1";
 constexpr const char* kMetadata = "__metadata__";
 
 struct TypeName {
@@ -61,7 +65,7 @@ class Parser {
       : path_(path), data_bytes_(file_bytes - header.bytes.size()), header_(header) {}
 
   void parse() {
-    const Json json = parse_json();
+    const Json json = parsed_header();
     if (!json.is_object()) fail(kLengthBytes, "the header is no JSON object");
     for (const auto& [name, value] : json.items()) {
       if (name == kMetadata) {
@@ -72,21 +76,20 @@ class Parser {
     }
     put_in_order();
     check_coverage();
-    check_hash_is_there();
+    check_format();
   }
 
  private:
-  Json parse_json() {
+  Json parsed_header() {
     const auto note = [this](int depth, Json::parse_event_t event, Json& parsed) {
       if (event == Json::parse_event_t::key && depth == 1) note_name(parsed.get<std::string>());
       return true;
     };
+    const std::string_view text = std::string_view(header_.bytes).substr(kLengthBytes);
     try {
-      return Json::parse(header_.bytes.begin() + kLengthBytes, header_.bytes.end(), note);
-    } catch (const Json::parse_error& e) {
-      fail(kLengthBytes + std::max<size_t>(e.byte, 1) - 1, "the header is no JSON");
-    } catch (const Json::exception&) {  // such as 1e999
-      fail(kLengthBytes, "the header holds a number that no double can hold");
+      return parse_json(text, {.max_bytes = kMaxHeaderBytes, .max_depth = kMaxDepth}, note);
+    } catch (const JsonError& e) {
+      fail(kLengthBytes + e.byte(), "the header holds " + e.problem());
     }
   }
 
@@ -132,7 +135,7 @@ class Parser {
     if (end > data_bytes_) {
       wrong(fmt::format("ends at byte {} of the values; the file has {}", end, data_bytes_));
     }
-    if (size_bytes_of(*shape, *dtype) != end - begin) {
+    if (checked_size_bytes(*shape, *dtype) != end - begin) {
       wrong(fmt::format("is {} of {} but has {} bytes", Shape(*shape).str(), name_of(*dtype),
                         end - begin));
     }
@@ -149,17 +152,6 @@ class Parser {
       numbers.push_back(number.get<int64_t>());
     }
     return numbers;
-  }
-
-  // Nothing when it overflows; also when only a zero among the dimensions hides that.
-  static std::optional<uint64_t> size_bytes_of(const std::vector<int64_t>& shape, DType dtype) {
-    int64_t size = size_of(dtype);
-    bool empty = false;
-    for (const int64_t dim : shape) {
-      empty |= dim == 0;
-      if (__builtin_mul_overflow(size, std::max<int64_t>(dim, 1), &size)) return std::nullopt;
-    }
-    return empty ? 0 : size;
   }
 
   void put_in_order() {
@@ -184,10 +176,18 @@ class Parser {
       fail(at, "there are bytes that belong to nothing");
   }
 
-  void check_hash_is_there() const {
-    const bool ours = header_.metadata.contains(std::string(kFormat));
-    if (ours && !header_.metadata.contains(std::string(kHash))) {
-      fail(place_of(std::string(kFormat)), "the header has lost its hash");
+  void check_format() const {
+    const std::string key(kFormat);
+    const auto format = header_.metadata.find(key);
+    if (format == header_.metadata.end()) return;  // not written by us
+    if (format->second != kOwnFormat) {
+      fail(place_of(key),
+           fmt::format("written in Headway's format {}; this one reads {}", format->second,
+                       kOwnFormat),
+           "read it with the headway that wrote it");
+    }
+    if (!header_.metadata.contains(std::string(kHash))) {
+      fail(place_of(key), "the header has lost its hash");
     }
   }
 
@@ -210,7 +210,7 @@ class Parser {
 std::string metadata_text(const Safetensors& content) {
   std::map<std::string, std::string> metadata = content.metadata;
   metadata[std::string(kHash)] = std::string(kHashDigits, '0');
-  metadata[std::string(kFormat)] = "1";
+  metadata[std::string(kFormat)] = kOwnFormat;
   std::string text;
   for (const auto& [key, value] : metadata) {
     text += fmt::format("{}{}:{}", text.empty() ? "" : ",", quoted(key), quoted(value));

@@ -183,6 +183,23 @@ TEST_F(SafetensorsFile, ABrokenHeaderIsNamedByItsByte) {
   EXPECT_EQ(refused(file_of(R"({"x":!})", 0)).origin().offset, 8 + 5);
 }
 
+TEST_F(SafetensorsFile, AHeaderNestedAMillionTimesIsRefusedWithItsPlace) {
+  const size_t depth = 3'000'000;
+  const std::string deep = std::string(depth, '[') + std::string(depth, ']');
+  EXPECT_NE(refused(file_of(deep, 0)).reason().find("levels"), std::string::npos);
+  const SampleError error =
+      refused(file_of(R"({"w":{"dtype":"U8","shape":)" + deep + R"(,"data_offsets":[0,0]}})", 0));
+  EXPECT_LT(error.origin().offset, 100);
+}
+
+TEST_F(SafetensorsFile, OfALaterFormatIsRefused) {
+  Safetensors content = small();
+  std::string bytes = written(content);
+  const std::string format = R"("headway.format":"1")";
+  bytes[bytes.find(format) + format.size() - 2] = '2';
+  EXPECT_NE(refused(bytes).reason().find("format 2"), std::string::npos);
+}
+
 TEST_F(SafetensorsFile, ABoolThatIsNeitherIsRefused) {
   std::string bytes = file_of(R"({"x":{"dtype":"BOOL","shape":[8],"data_offsets":[0,8]}})", 8);
   EXPECT_FALSE(read(bytes)["x"].values<bool>()[7]);

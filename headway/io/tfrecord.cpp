@@ -61,11 +61,11 @@ bool TFRecordReader::next(Record& record) {
     fail(offset, "wrong CRC of a record's length", hint_for_header(offset, in_.held()));
   }
   const uint64_t length = length_in(in_.held().data());
-  if (length > options_.max_record_bytes) {
+  const uint64_t most = std::min(options_.max_record_bytes, kFarBeyond);
+  if (length > most) {
     in_.seek(offset + std::min(length, kFarBeyond) + kFrameBytes);
     fail(offset,
-         fmt::format("a record of {} bytes, above the limit of {}", length,
-                     options_.max_record_bytes),
+         fmt::format("a record of {} bytes, above the limit of {}", length, most),
          "raise max_record_bytes if it is real");
   }
   if (!in_.need(length + kFrameBytes)) {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "headway/core/checked_size.h"
 #include "headway/io/file.h"
 #include "headway/io/output_file.h"
 #include "headway/io/tfrecord.h"
@@ -159,13 +160,13 @@ std::optional<TFRecordIndex> load_index(const std::string& path) {
   }
   const SidecarHead wanted = head_for(file, head.count);
   if (std::memcmp(&head, &wanted, sizeof head) != 0) return std::nullopt;
-  const uint64_t rest = sidecar->size_bytes() - sizeof head;
-  if (rest % sizeof(uint32_t) != 0 || rest / sizeof(uint32_t) != head.count + 1)
-    return std::nullopt;
+  const std::optional<uint64_t> words = checked_sum(head.count, 1);  // the last is the CRC
+  const std::optional<uint64_t> rest = words ? checked_product(*words, sizeof(uint32_t)) : words;
+  if (!rest || checked_sum(sizeof head, *rest) != sidecar->size_bytes()) return std::nullopt;
 
   TFRecordIndex index;
-  index.lengths_.resize(head.count + 1);  // the last is the CRC
-  if (sidecar->pread(sizeof head, reinterpret_cast<char*>(index.lengths_.data()), rest) != rest) {
+  index.lengths_.resize(*words);
+  if (sidecar->pread(sizeof head, reinterpret_cast<char*>(index.lengths_.data()), *rest) != *rest) {
     return std::nullopt;
   }
   const uint32_t crc = index.lengths_.back();

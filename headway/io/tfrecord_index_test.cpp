@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "headway/io/temp_folder.h"
 #include "headway/io/tfrecord.h"
 #include "headway/io/tfrecord_writer.h"
@@ -113,6 +115,21 @@ TEST_F(Index, ASidecarThatCannotBePutInPlaceIsNoObstacle) {
   write(3);
   temp_.write("a.tfrecord.hwidx/in the way", "");
   EXPECT_EQ(index_of(path_).count(), 3u);
+}
+
+// A sidecar that is right in everything but what it counts.
+TEST_F(Index, ACountThatWrapsIsNotBelieved) {
+  write(5, {.index = true});
+  const std::string good = temp_.read("a.tfrecord.hwidx");
+  for (const uint64_t count : {UINT64_MAX, UINT64_MAX / 4, uint64_t{1} << 62, uint64_t{6}}) {
+    std::string head = good.substr(0, 40);
+    std::memcpy(head.data() + 32, &count, sizeof count);
+    for (const size_t rest : {size_t{0}, size_t{4}, good.size() - 40}) {
+      temp_.write("a.tfrecord.hwidx", head + good.substr(40, rest));
+      EXPECT_FALSE(load_index(path_).has_value()) << count << " and " << rest << " bytes";
+    }
+  }
+  EXPECT_EQ(index_of(path_).count(), 5u);
 }
 
 }  // namespace

@@ -3,114 +3,47 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "headway/core/error.h"
 #include "headway/core/log.h"
-#include "headway/trace/outside_file.h"
+#include "headway/trace/json_fields.h"
+#include "headway/trace/outside_fields.h"
 #include "headway/trace/redact.h"
 #include "headway/trace/trace_fields.h"
 
 namespace headway {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "headway-trace";
 
-template <typename T>
-concept HasFields = requires(T& t) {
-  each_field(t, [](const char*, auto&) {});
-};
-
-template <typename T>
-concept ListOfRecords = requires {
-  typename T::value_type;
-}
-&&HasFields<typename T::value_type>;
-
-// JSON has no NaN: null stands for it.
-double number(const Json& in) { return in.is_null() ? NAN : in.get<double>(); }
-
-double rounded(double value) {  // to nanoseconds, so that a line stays readable
-  return std::abs(value) < 1e-3 || std::abs(value) > 1e9 ? value : std::round(value * 1e9) / 1e9;
-}
-
-template <typename T>
-Json to_json(const T& value) {
-  if constexpr (HasFields<const T>) {
-    Json out = Json::object();
-    const T standard{};
-    std::vector<Json> ordinary;  // what every such thing holds when nothing is said
-    each_field(standard, [&](const char*, const auto& v) { ordinary.push_back(to_json(v)); });
-    size_t i = 0;
-    each_field(value, [&](const char* key, const auto& v) {
-      Json field = to_json(v);
-      if (field != ordinary[i++]) out[key] = std::move(field);
-    });
-    return out;
-  } else if constexpr (std::is_same_v<T, StepTimes>) {
-    Json out = Json::object();
-    for (size_t i = 0; i < kStepPhases; ++i) {
-      if (value.seconds[i] > 0) out[std::string(kStepPhaseNames[i])] = rounded(value.seconds[i]);
-    }
-    return out;
-  } else if constexpr (ListOfRecords<T>) {
-    Json out = Json::array();
-    for (const auto& each : value) out.push_back(to_json(each));
-    return out;
-  } else if constexpr (std::is_same_v<T, double>) {
-    return rounded(value);
-  } else {
-    return Json(value);
-  }
-}
-
-template <typename T>
-void from_json(const Json& in, T& value) {
-  if constexpr (HasFields<T>) {
-    each_field(value, [&](const char* key, auto& v) {
-      if (const auto found = in.find(key); found != in.end()) from_json(*found, v);
-    });
-  } else if constexpr (std::is_same_v<T, StepTimes>) {
-    for (size_t i = 0; i < kStepPhases; ++i) {
-      value.seconds[i] = in.value(std::string(kStepPhaseNames[i]), 0.0);
-    }
-  } else if constexpr (ListOfRecords<T>) {
-    for (const Json& each : in) from_json(each, value.emplace_back());
-  } else if constexpr (std::is_same_v<T, double>) {
-    value = number(in);
-  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-    for (const Json& each : in) value.push_back(number(each));
-  } else if constexpr (std::is_same_v<T, std::vector<std::pair<std::string, double>>>) {
-    for (const Json& each : in) {
-      value.emplace_back(each.at(0).get<std::string>(), number(each.at(1)));
-    }
-  } else {
-    in.get_to(value);
-  }
+// Names of files may hold bytes that are no text.
+std::string text_of(const OrderedJson& line) {
+  return line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 template <typename T>
 std::string line_of(const char* kind, const T& value) {
-  Json line = {{"kind", kind}};
+  OrderedJson line = {{"kind", kind}};
   line.update(to_json(value));
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text_of(line);
 }
 
-void take_object(const Json& line, Trace& trace) {
-  const std::string kind = line.value("kind", "");
+template <typename T>
+void take_list(const JsonView& in, T& list) {
+  list.clear();
+  from_json(in, list);
+}
+
+void take_object(const JsonView& line, Trace& trace) {
+  const auto kind = line.get<std::string>("kind", "");
   if (kind == "run") from_json(line, trace.run);
-  if (kind == "stages") {
-    trace.stages.clear();
-    from_json(line.at("stages"), trace.stages);
-  }
+  if (kind == "stages") take_list(line["stages"], trace.stages);
   if (kind == "weights") {
-    trace.weights.clear();
-    from_json(line.at("weights"), trace.weights);
-    line.at("layers").get_to(trace.layers);
+    take_list(line["weights"], trace.weights);
+    take_list(line["layers"], trace.layers);
   }
   if (kind == "replay") from_json(line, trace.replay);
   if (kind == "numbers") from_json(line, trace.numbers.emplace_back());
@@ -118,34 +51,47 @@ void take_object(const Json& line, Trace& trace) {
   if (kind == "sample") from_json(line, trace.samples.emplace_back());
   if (kind == "epoch") from_json(line, trace.epochs.emplace_back());
   if (kind == "note") from_json(line, trace.notes.emplace_back());
-  if (kind == "outside") trace.outside = parse_outside(line.dump());
-  if (kind == "end") trace.ending = line.value("ending", "");
+  if (kind == "outside") from_json(line, trace.outside = {});
+  if (kind == "end") trace.ending = line.get<std::string>("ending", "");
 }
 
-void check_head(const Json& head, const std::string& name) {
-  if (!head.is_object() || head.value("kind", "") != kFormat) {
+// The version, when this is the first line of a trace.
+std::optional<int64_t> version_in(const std::string& head) try {
+  const nlohmann::json json = parse_json(head);
+  const JsonView line(json);
+  if (line.get<std::string>("kind", "") != kFormat) return std::nullopt;
+  return line["version"].as<int64_t>();
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+void check_head(const std::string& head, const std::string& name) {
+  const std::optional<int64_t> version = version_in(head);
+  if (!version) {
     throw Error(name + " is not a trace of Headway",
                 "traces are written by `headway train --trace FILE`");
   }
-  if (const int version = head.value("version", 0); version != kTraceVersion) {
+  if (*version != kTraceVersion) {
     throw Error(fmt::format("{} is a trace of version {}; this headway reads version {}", name,
-                            version, kTraceVersion),
+                            *version, kTraceVersion),
                 "use the headway that wrote it, or record again");
   }
 }
 
-void take_line(const Json& line, const std::string& name, int64_t number, Trace& trace) {
-  try {
-    if (!line.is_object()) throw Error("not a JSON object");
-    take_object(line, trace);
-  } catch (const std::exception& e) {
-    throw Error(fmt::format("{}:{}: {}", name, number, e.what()),
-                "the file is damaged; the lines before this one may be cut out and read");
-  }
+void take_line(const std::string& text, Trace& trace) {
+  const nlohmann::json json = parse_json(text);
+  take_object(JsonView(json, "the line"), trace);
 }
 
-Json parsed(const std::string& text) {
-  return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+[[noreturn]] void bad_line(const std::string& name, int64_t number, const Error& e) {
+  throw Error(fmt::format("{}:{}: {}", name, number, e.problem()),
+              "the file is damaged; the lines before this one may be cut out and read");
+}
+
+// Was the line behind which the file ends cut by kill -9?
+bool cut_short(const Error& e, std::istream& in) {
+  const auto* json = dynamic_cast<const JsonError*>(&e);
+  return json && !json->over_limit() && (in.eof() || in.peek() == EOF);
 }
 
 }  // namespace
@@ -156,7 +102,7 @@ TraceWriter::TraceWriter(const std::string& path)
     throw Error(fmt::format("{}: {}", path, std::strerror(errno)),
                 "name a file in a folder that exists and may be written to");
   }
-  line(Json{{"kind", kFormat}, {"version", kTraceVersion}}.dump());
+  line(text_of({{"kind", kFormat}, {"version", kTraceVersion}}));
 }
 
 TraceWriter::~TraceWriter() {
@@ -177,13 +123,13 @@ void TraceWriter::line(const std::string& text) {
 
 void TraceWriter::write(const RunFacts& run) { line(line_of("run", redacted(run))); }
 void TraceWriter::write(const std::vector<StageFacts>& stages) {
-  line(Json{{"kind", "stages"}, {"stages", to_json(stages)}}.dump());
+  line(text_of({{"kind", "stages"}, {"stages", to_json(stages)}}));
 }
 void TraceWriter::write(const TracePhase& phase) { line(line_of("phase", phase)); }
 void TraceWriter::write(const TraceSample& sample) { line(line_of("sample", sample)); }
 void TraceWriter::write(const std::vector<WeightFacts>& weights,
                         const std::vector<std::string>& layers) {
-  line(Json{{"kind", "weights"}, {"weights", to_json(weights)}, {"layers", layers}}.dump());
+  line(text_of({{"kind", "weights"}, {"weights", to_json(weights)}, {"layers", layers}}));
 }
 void TraceWriter::write(const ReplaySample& replay) { line(line_of("replay", replay)); }
 void TraceWriter::write(const NumbersSample& numbers) { line(line_of("numbers", numbers)); }
@@ -191,10 +137,9 @@ void TraceWriter::write(const TraceEpoch& epoch) { line(line_of("epoch", epoch))
 void TraceWriter::write(const TraceNote& note) {
   line(line_of("note", TraceNote{note.kind, note.at_s, redact(note.text)}));
 }
-void TraceWriter::write(const Outside& outside) { line(outside_line(outside)); }
+void TraceWriter::write(const Outside& outside) { line(line_of("outside", outside)); }
 void TraceWriter::write_ending(const std::string& ending) {
-  line(Json{{"kind", "end"}, {"ending", redact(ending)}}.dump(-1, ' ', false,
-                                                              Json::error_handler_t::replace));
+  line(text_of({{"kind", "end"}, {"ending", redact(ending)}}));
 }
 
 Trace read_trace(const std::string& path) {
@@ -205,18 +150,21 @@ Trace read_trace(const std::string& path) {
 
 Trace parse_trace(std::istream& in, const std::string& name) {
   Trace trace;
-  std::string text;
   bool begun = false;
-  for (int64_t number = 1; std::getline(in, text); ++number) {
-    if (text.empty()) continue;
-    const Json line = parsed(text);
-    if (!begun) {
-      check_head(line, name);
-      begun = true;
-      continue;
+  int64_t number = 0;
+  try {
+    for (std::string text; ++number, read_line(in, text);) {
+      if (text.empty()) continue;
+      if (begun) {
+        take_line(text, trace);
+      } else {
+        check_head(text, name);
+        begun = true;
+      }
     }
-    if (line.is_discarded() && (in.eof() || in.peek() == EOF)) break;  // cut by kill -9
-    take_line(line, name, number, trace);
+  } catch (const Error& e) {
+    if (!begun) throw;
+    if (!cut_short(e, in)) bad_line(name, number, e);
   }
   if (!begun) {
     throw Error(name + " is empty", "traces are written by `headway train --trace FILE`");
@@ -234,12 +182,16 @@ bool TraceFollower::read_on() {
   in.seekg(taken_bytes_);
   bool any = false;
   // A line without its end is still being written: it is read again next time.
-  for (std::string text; std::getline(in, text) && !in.eof(); any = true) {
+  for (std::string text; read_line(in, text) && !in.eof(); any = true) {
     taken_bytes_ += static_cast<int64_t>(text.size()) + 1;
     if (++taken_lines_ == 1) {
-      check_head(parsed(text), path_);
+      check_head(text, path_);
     } else if (!text.empty()) {
-      take_line(parsed(text), path_, taken_lines_, trace_);
+      try {
+        take_line(text, trace_);
+      } catch (const Error& e) {
+        bad_line(path_, taken_lines_, e);
+      }
     }
   }
   return any;

@@ -77,6 +77,15 @@ TEST(TraceFile, ComesBackAsItWasWritten) {
   EXPECT_EQ(back.ending, "finished");
 }
 
+TEST(TraceFile, NamesOfStagesMayHoldAnyBytes) {
+  const std::string path = ::testing::TempDir() + "/headway_bytes.trace";
+  Trace trace = some_trace();
+  trace.stages[0].name = "cache(\xff)";
+  EXPECT_NO_THROW(write_trace(path, trace));
+  EXPECT_EQ(read_trace(path).stages.at(0).name, "cache(\xef\xbf\xbd)");
+  std::filesystem::remove(path);
+}
+
 TEST(TraceFile, IsReadWhereverItWasCut) {
   const std::string path = ::testing::TempDir() + "/headway_cut.trace";
   write_trace(path, some_trace());
@@ -113,6 +122,31 @@ TEST(TraceFile, DamageInTheMiddleIsNamedWithItsLine) {
 TEST(TraceFile, LinesOfAnUnknownKindAreForLaterVersions) {
   std::istringstream in(kHead + "{\"kind\":\"gpu\"}\n{\"kind\":\"end\",\"ending\":\"finished\"}\n");
   EXPECT_EQ(parse_trace(in, "x").ending, "finished");
+}
+
+TEST(TraceFile, ALineNestedTooDeepIsNamed) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const char* kind : {"outside", "run", "stages", "note", "later"}) {
+    const std::string line =
+        "{\"kind\":\"" + std::string(kind) + "\",\"stages\":" + deep + ",\"text\":" + deep + "}\n";
+    EXPECT_EQ(problem_of(kHead + line + "{}\n"),
+              "run.trace:2: more than 32 levels of JSON in one another")
+        << kind;
+    EXPECT_NE(problem_of(kHead + line), "") << "the last line, and whole";
+  }
+}
+
+TEST(TraceFile, AValueOfTheWrongKindIsNamedInPlainWords) {
+  EXPECT_EQ(problem_of(kHead + R"({"kind":"sample","steps":[]})" + "\n{}\n"),
+            "run.trace:2: 'steps' is a list where a whole number that fits belongs");
+  EXPECT_EQ(problem_of(kHead + R"({"kind":"outside","pid":1e300})" + "\n{}\n"),
+            "run.trace:2: 'pid' is a number where a whole number that fits belongs");
+  EXPECT_EQ(problem_of(kHead + R"({"kind":7})" + "\n{}\n"),
+            "run.trace:2: 'kind' is a number where a text belongs");
+  EXPECT_EQ(problem_of(kHead + R"({"kind":"epoch","logs":[["loss"]]})" + "\n{}\n"),
+            "run.trace:2: 'logs' is a list where a list of two belongs");
+  EXPECT_EQ(problem_of(R"({"kind":"headway-trace","version":[]})"),
+            "run.trace is not a trace of Headway");
 }
 
 // Tests run side by side, each in a process of its own.

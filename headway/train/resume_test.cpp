@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "headway/io/safetensors.h"
 #include "headway/io/temp_folder.h"
 #include "headway/train/training_data.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 using namespace headway::testing;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 FitOptions kept_in(const TempFolder& folder, int64_t epochs, bool resume = true) {
@@ -129,6 +131,35 @@ TEST(Resume, ADamagedCheckpointIsPassedOverAndSaid) {
   ASSERT_EQ(history.warnings.size(), 1u);
   EXPECT_THAT(history.warnings[0], HasSubstr("damaged"));
   EXPECT_TRUE(same_weights(calm, resumed));
+}
+
+// A checkpoint with a right hash and a state that somebody changed.
+TEST(Resume, AStateThatCannotBeIsRefusedWithTheNameOfItsFile) {
+  const Dataset data = batches(signs(100));
+  for (const auto& [good, bad] : std::vector<std::pair<std::string, std::string>>{
+           {R"("loss":[)", R"("loss":[],"was":[)"},
+           {R"("history":[)", R"("history":[[[]]],"was":[)"},
+           {R"("threads":[)", R"("threads":[],"was":[)"},
+           {R"("metrics":[)", R"("metrics":[[]],"was":[)"},
+           {R"("version":1)", R"("version":2)"}}) {
+    const TempFolder folder;
+    small_model().fit(data, kept_in(folder, 1));
+    for (const std::string& file : files(folder)) {
+      Safetensors content = read_safetensors(file);
+      std::string& state = content.metadata.at("headway.training");
+      ASSERT_NE(state.find(good), std::string::npos) << state;
+      state.replace(state.find(good), good.size(), bad);
+      write_safetensors(file, content);
+    }
+    try {
+      small_model().fit(data, kept_in(folder, 2));
+      ADD_FAILURE() << "went on with " << bad;
+    } catch (const Error& e) {
+      EXPECT_THAT(e.problem(), HasSubstr(".safetensors: its state cannot be read: ")) << bad;
+      EXPECT_THAT(e.problem(), Not(HasSubstr("json.exception")));
+      EXPECT_FALSE(e.hint().empty());
+    }
+  }
 }
 
 TEST(Resume, AnotherModelIsRefusedWithBothDescriptions) {

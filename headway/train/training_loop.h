@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +19,7 @@
 #include "headway/train/model.h"
 #include "headway/train/network.h"
 #include "headway/train/optimizer_state.h"
+#include "headway/train/saved_training.h"
 #include "headway/train/trace_recorder.h"
 #include "headway/train/training_view.h"
 #include "headway/train/vital_signs.h"
@@ -104,7 +104,8 @@ class TrainingLoop : public Training {
 
   void write_checkpoint();
   void checkpoint_if_due();
-  nlohmann::json state_json() const;
+  SavedTraining saved() const;
+  SavedTraining read_saved() const;
   void find_checkpoint();
   std::optional<PipelineState> restore_position();
   void restore_weights();
@@ -123,7 +124,8 @@ class TrainingLoop : public Training {
   std::optional<Pipeline> pipeline_;
   std::optional<Batch> first_batch_;              // read to build the model, not trained on yet ...
   std::optional<PipelineState> start_position_;   // ... and where it comes from
-  std::optional<CheckpointFolder::Found> found_;  // while resuming
+  std::optional<CheckpointFolder::Found> found_;  // while resuming ...
+  std::optional<SavedTraining> saved_;            // ... and what it says
   bool watching_;                                 // now
   bool one_pipeline_ = false;                     // for all epochs: the next one is prefetched
   int64_t steps_ = -1;                            // per epoch; -1: until the dataset ends

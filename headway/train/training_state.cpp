@@ -3,8 +3,7 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
-#include <bit>
-#include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
@@ -15,25 +14,7 @@
 namespace headway {
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kStateKey = "headway.training";
-
-// Doubles bit for bit: JSON has no NaN.
-int64_t bits(double value) { return std::bit_cast<int64_t>(value); }
-double from_bits(const json& value) { return std::bit_cast<double>(value.get<int64_t>()); }
-
-json json_of(const Logs& logs) {
-  json out = json::array();
-  for (const auto& [name, value] : logs) out.push_back({name, bits(value)});
-  return out;
-}
-
-Logs logs_of(const json& in) {
-  Logs logs;
-  for (const json& entry : in) logs.set(entry[0].get<std::string>(), from_bits(entry[1]));
-  return logs;
-}
 
 // "3.m" -> "optimizer/dense.weight/m"
 std::string slot_name(const std::vector<NamedWeight>& weights, const std::string& slot) {
@@ -58,6 +39,18 @@ void copy_into(at::Tensor to, const Safetensors& content, const std::string& nam
   to.copy_(value);
 }
 
+void restore_generators(const Safetensors& content, c10::Device device) {
+  for (auto& [name, generator] : random_generators(device)) {
+    const Tensor* saved = content.find(name);
+    if (!saved) continue;
+    try {
+      generator.set_state(to_torch(*saved));
+    } catch (const c10::Error&) {  // its text is a page long
+      throw Error(fmt::format("'{}' is no state of a random generator", name));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, at::Generator>> random_generators(c10::Device device) {
@@ -69,40 +62,35 @@ std::vector<std::pair<std::string, at::Generator>> random_generators(c10::Device
   return all;
 }
 
-nlohmann::json TrainingLoop::state_json() const {
-  json position;
+SavedTraining TrainingLoop::saved() const {
+  SavedTraining saved{
+      .description = spec_.description(),
+      .epoch = epoch_,
+      .step = step_,
+      .step_in_epoch = step_in_epoch_,
+      .accumulated = accumulated_,
+      .iterations = optimizer_->iterations(),
+      .learning_rate_scale = optimizer_->scale(),
+      .loss = {loss_total_, loss_count_},
+      .metrics = {},
+      .stopped_by = interrupted_ ? "" : stopping_,
+      .callbacks = {},
+      .history = history_.epochs,
+      .threads = {options_.threads.intra_op, options_.threads.inter_op, options_.threads.input},
+      .pipeline = {}};
   if (first_batch_) {
-    if (start_position_) position = start_position_->text;
+    if (start_position_) saved.pipeline = start_position_->text;
   } else if (pipeline_) {
-    position = pipeline_->save().text;
+    saved.pipeline = pipeline_->save().text;
   }
-  json metrics = json::array();
   if (spec_.metrics) {
     for (const MetricState& m : *spec_.metrics) {
       const auto sums = m.sums();
-      metrics.push_back({bits(sums.total), bits(sums.count)});
+      saved.metrics.emplace_back(sums.total, sums.count);
     }
   }
-  json callbacks = json::object();
-  for (const CallbackPtr& c : options_.callbacks) callbacks[c->name()] = c->save();
-  json history = json::array();
-  for (const Logs& logs : history_.epochs) history.push_back(json_of(logs));
-  return {
-      {"version", 1},
-      {"description", spec_.description()},
-      {"epoch", epoch_},
-      {"step", step_},
-      {"step_in_epoch", step_in_epoch_},
-      {"accumulated", accumulated_},
-      {"iterations", optimizer_->iterations()},
-      {"learning_rate_scale", bits(optimizer_->scale())},
-      {"loss", {bits(loss_total_), bits(loss_count_)}},
-      {"metrics", metrics},
-      {"stopped_by", interrupted_ ? "" : stopping_},
-      {"callbacks", callbacks},
-      {"history", history},
-      {"threads", {options_.threads.intra_op, options_.threads.inter_op, options_.threads.input}},
-      {"pipeline", position}};
+  for (const CallbackPtr& c : options_.callbacks) saved.callbacks[c->name()] = c->save();
+  return saved;
 }
 
 void TrainingLoop::write_checkpoint() {
@@ -122,7 +110,7 @@ void TrainingLoop::write_checkpoint() {
   for (const auto& [slot, value] : optimizer_->slots()) add(slot_name(weights_, slot), value);
   for (const auto& [name, generator] : random_generators(spec_.device))
     add(name, generator.get_state());
-  content.metadata[kStateKey] = state_json().dump();
+  content.metadata[kStateKey] = text_of(saved());
   if (const auto problem = checkpoints_->write(step_, content)) {
     recorder_->note("checkpoint-failed", *problem);
     warn(*problem);
@@ -147,43 +135,47 @@ void TrainingLoop::find_checkpoint() {
   for (const std::string& text : complaints) warn(text);
 }
 
-std::optional<PipelineState> TrainingLoop::restore_position() try {
+// What the checkpoint says of itself, with its name in front of every complaint.
+SavedTraining TrainingLoop::read_saved() const {
   const auto text = found_->content.metadata.find(kStateKey);
   if (text == found_->content.metadata.end()) {
-    throw Error("holds weights, but no training to go on with");
+    throw Error(found_->path + ": holds weights, but no training to go on with",
+                "name another folder, or begin anew");
   }
-  const json state = json::parse(text->second);
-  epoch_ = state.at("epoch");
-  step_ = last_checkpoint_step_ = state.at("step");
-  step_in_epoch_ = state.at("step_in_epoch");
-  accumulated_ = state.at("accumulated");
-  loss_total_ = from_bits(state.at("loss")[0]);
-  loss_count_ = from_bits(state.at("loss")[1]);
-  stopping_ = state.at("stopped_by");
-  for (const json& logs : state.at("history")) history_.epochs.push_back(logs_of(logs));
+  try {
+    return parse_saved_training(text->second);
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}: its state cannot be read: {}", found_->path, e.problem()),
+                e.hint().empty() ? "it is damaged: name another folder" : e.hint());
+  }
+}
+
+std::optional<PipelineState> TrainingLoop::restore_position() {
+  saved_ = read_saved();
+  epoch_ = saved_->epoch;
+  step_ = last_checkpoint_step_ = saved_->step;
+  step_in_epoch_ = saved_->step_in_epoch;
+  accumulated_ = saved_->accumulated;
+  std::tie(loss_total_, loss_count_) = saved_->loss;
+  stopping_ = saved_->stopped_by;
+  history_.epochs = saved_->history;
   for (const CallbackPtr& c : options_.callbacks) {
-    if (state.at("callbacks").contains(c->name())) {
-      c->restore(state.at("callbacks").at(c->name()).get<std::string>());
-    }
+    const auto own = saved_->callbacks.find(c->name());
+    if (own != saved_->callbacks.end()) c->restore(own->second);
   }
   if (spec_.threads_chosen) {  // another number would round sums differently
-    const json& threads = state.at("threads");
-    options_.threads = apply_threads({.intra_op = threads[0], .input = options_.threads.input},
-                                     !spec_.device.is_cpu());
+    options_.threads = apply_threads(
+        {.intra_op = saved_->threads[0], .input = options_.threads.input}, !spec_.device.is_cpu());
   }
-  if (state.at("pipeline").is_null()) return std::nullopt;
-  return PipelineState{state.at("pipeline").get<std::string>()};
-} catch (const json::exception& e) {
-  throw Error(fmt::format("{}: its state cannot be read: {}", found_->path, e.what()),
-              "it was written by another version: name another folder");
+  if (!saved_->pipeline) return std::nullopt;
+  return PipelineState{*saved_->pipeline};
 }
 
 void TrainingLoop::restore_weights() try {
   const Safetensors& content = found_->content;
-  const json state = json::parse(content.metadata.at(kStateKey));
-  if (state.at("description") != spec_.description()) {
+  if (saved_->description != spec_.description()) {
     throw Error(fmt::format("was written by another training\n  there  {}\n  here   {}",
-                            state.at("description").get<std::string>(), spec_.description()));
+                            saved_->description, spec_.description()));
   }
   for (const NamedWeight& w : weights_) {
     copy_into(w.value, content, w.name);
@@ -200,16 +192,18 @@ void TrainingLoop::restore_weights() try {
   for (const auto& [slot, value] : optimizer_->slots()) {
     copy_into(value, content, slot_name(weights_, slot));
   }
-  for (auto& [name, generator] : random_generators(spec_.device)) {
-    if (const Tensor* saved = content.find(name)) generator.set_state(to_torch(*saved));
+  restore_generators(content, spec_.device);
+  optimizer_->restore(saved_->iterations, saved_->learning_rate_scale);
+  const size_t metrics = spec_.metrics ? spec_.metrics->size() : 0;
+  if (saved_->metrics.size() < metrics) {
+    throw Error(fmt::format("holds {} metrics, {} are wanted", saved_->metrics.size(), metrics));
   }
-  optimizer_->restore(state.at("iterations"), from_bits(state.at("learning_rate_scale")));
-  const json& metrics = state.at("metrics");
-  for (size_t i = 0; spec_.metrics && i < spec_.metrics->size(); ++i) {
-    (*spec_.metrics)[i].restore({from_bits(metrics.at(i)[0]), from_bits(metrics.at(i)[1])});
+  for (size_t i = 0; i < metrics; ++i) {
+    (*spec_.metrics)[i].restore({saved_->metrics[i].first, saved_->metrics[i].second});
   }
   view_.say(fmt::format("resumed behind step {} ({})", step_, found_->path));
   found_.reset();
+  saved_.reset();
 } catch (const Error& e) {
   throw Error(found_->path + ": " + e.problem(),
               e.hint().empty() ? "resume with the program that wrote it, or name another folder"

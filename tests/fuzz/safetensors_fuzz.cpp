@@ -1,41 +1,29 @@
 // Any bytes as a safetensors file: no crash, no hang, no false claim.
 // The first byte chooses: bit 0 to make the length of the header right first, so that the rest is
-// JSON and as many zeros as the second byte says; bit 1 to make the hash right, where there is one.
-#include <sys/mman.h>
-#include <unistd.h>
+// JSON and as many zeros as the second byte says; bit 1 to make the hash right, where there is one;
+// bit 2 to nest the JSON, as deep as the second byte says times a thousand.
 #define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string>
 
 #include "headway/core/error.h"
 #include "headway/io/safetensors.h"
+#include "tests/fuzz/memory_file.h"
 
 using namespace headway;
+using fuzz::MemoryFile;
+using fuzz::require;
 
 namespace {
 
-void require(bool truth) {
-  if (!truth) std::abort();
+std::string nested(const std::string& json, size_t depth) {
+  return R"({"w":)" + std::string(depth, '[') + json + std::string(depth, ']') + "}";
 }
-
-// The bytes as a file that is nowhere on disk.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes) : fd_(::memfd_create("fuzz", 0)) {
-    require(::write(fd_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
-  }
-  ~MemoryFile() { ::close(fd_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-
- private:
-  int fd_;
-};
 
 std::string with_length(std::string_view header, size_t zeros) {
   const uint64_t length = header.size();
@@ -71,6 +59,7 @@ void check(const Safetensors& content, const std::string& path, size_t file_byte
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   std::string bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
+  if (data[0] & 4) bytes = nested(bytes, size_t{1000} * data[1]);
   if (data[0] & 1) bytes = with_length(bytes, data[1]);
   if (data[0] & 2) make_hash_right(bytes);
   const MemoryFile file(bytes);

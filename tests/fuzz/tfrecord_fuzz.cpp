@@ -1,12 +1,9 @@
 // Any bytes as a TFRecord file: no crash, no hang, no false claim.
 // The first byte chooses: bits 0-1 the compression to read with, bit 2 to make the CRCs right first
 // (no fuzzer guesses a CRC), bit 3 to compress the bytes first.
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -17,14 +14,13 @@
 #include "headway/io/tfrecord.h"
 #include "headway/io/tfrecord_format.h"
 #include "headway/io/tfrecord_index.h"
+#include "tests/fuzz/memory_file.h"
 
 using namespace headway;
+using fuzz::MemoryFile;
+using fuzz::require;
 
 namespace {
-
-void require(bool truth) {
-  if (!truth) std::abort();
-}
 
 // Makes a chain of well-formed frames of the bytes, as far as they reach.
 void make_crcs_right(std::string& bytes) {
@@ -48,19 +44,6 @@ std::string compressed(Compression compression, std::string_view bytes) {
   deflater.finish(out);
   return out;
 }
-
-// The bytes as a file that is nowhere on disk.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes) : fd_(::memfd_create("fuzz", 0)) {
-    require(::write(fd_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
-  }
-  ~MemoryFile() { ::close(fd_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-
- private:
-  int fd_;
-};
 
 // The number of records, or nullopt where there was damage.
 std::optional<size_t> read_through(const std::string& path, Compression compression) {

@@ -69,7 +69,7 @@ class InterleaveIterator : public Iterator {
   }
 
   void restore(CursorReader& cursor) override {
-    at_ = cursor.take();
+    at_ = cursor.take_below(static_cast<int64_t>(lanes_.size()));
     taken_ = cursor.take();
     outer_ended_ = cursor.take();
     opened_ = cursor.take();

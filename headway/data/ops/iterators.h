@@ -17,7 +17,7 @@ class CountingIterator : public Iterator {
     input_->save(cursor);
   }
   void restore(CursorReader& cursor) final {
-    count_ = cursor.take();
+    count_ = cursor.take_any();
     input_->restore(cursor);
   }
 

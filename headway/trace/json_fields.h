@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "headway/core/json.h"
+#include "headway/trace/step_counters.h"
+
+// Records to JSON and back, by their each_field. Only trace_file.cpp includes this.
+namespace headway {
+
+using OrderedJson = nlohmann::ordered_json;  // lines are read by people: fields in our order
+
+template <typename T>
+concept HasFields = requires(T& t) {
+  each_field(t, [](const char*, auto&) {});
+};
+
+template <typename T>
+concept ListOfRecords = requires {
+  typename T::value_type;
+}
+&&HasFields<typename T::value_type>;
+
+inline double rounded(double value) {  // to nanoseconds, so that a line stays readable
+  return std::abs(value) < 1e-3 || std::abs(value) > 1e9 ? value : std::round(value * 1e9) / 1e9;
+}
+
+// What is as in a fresh record is left out.
+template <typename T>
+OrderedJson to_json(const T& value) {
+  if constexpr (HasFields<const T>) {
+    static const std::vector<OrderedJson> ordinary = [] {
+      std::vector<OrderedJson> fields;
+      const T fresh{};
+      each_field(fresh, [&](const char*, const auto& v) { fields.push_back(to_json(v)); });
+      return fields;
+    }();
+    OrderedJson out = OrderedJson::object();
+    size_t i = 0;
+    each_field(value, [&](const char* key, const auto& v) {
+      OrderedJson field = to_json(v);
+      if (!(field == ordinary[i++])) out[key] = std::move(field);  // != is false of a NaN here
+    });
+    return out;
+  } else if constexpr (std::is_same_v<T, StepTimes>) {
+    OrderedJson out = OrderedJson::object();
+    for (size_t i = 0; i < kStepPhases; ++i) {
+      if (value.seconds[i] > 0) out[std::string(kStepPhaseNames[i])] = rounded(value.seconds[i]);
+    }
+    return out;
+  } else if constexpr (ListOfRecords<T>) {
+    OrderedJson out = OrderedJson::array();
+    for (const auto& each : value) out.push_back(to_json(each));
+    return out;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return rounded(value);
+  } else {
+    return OrderedJson(value);
+  }
+}
+
+// What is not said stays as it is.
+template <typename T>
+void from_json(const JsonView& in, T& value) {
+  if constexpr (HasFields<T>) {
+    each_field(value, [&](const char* key, auto& v) {
+      if (const auto found = in.find(key)) from_json(*found, v);
+    });
+  } else if constexpr (std::is_same_v<T, StepTimes>) {
+    for (size_t i = 0; i < kStepPhases; ++i) value.seconds[i] = in.get(kStepPhaseNames[i], 0.0);
+  } else if constexpr (ListOfRecords<T>) {
+    for (size_t i = 0; i < in.size(); ++i) from_json(in.at(i), value.emplace_back());
+  } else {
+    value = in.as<T>();
+  }
+}
+
+}  // namespace headway

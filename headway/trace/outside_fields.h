@@ -1,0 +1,163 @@
+#pragma once
+
+#include <type_traits>
+
+#include "headway/trace/outside.h"
+
+// What was seen from outside, field by field, once for both directions.
+namespace headway {
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenFrame> {
+  f("file", s.file);
+  f("function", s.function);
+  f("line", s.line);
+  f("users", s.users);
+  f("text", s.text);
+  f("loops", s.loops);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenStack> {
+  f("process", s.process);
+  f("thread", s.thread);
+  f("activity", s.activity);
+  f("wait", s.wait);
+  f("training", s.training);
+  f("frames", s.frames);
+  f("samples", s.samples);
+  f("recent", s.recent);
+  f("with_gil", s.with_gil);
+  f("places", s.places);
+  f("top_place", s.top_place);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenProcess> {
+  f("pid", s.pid);
+  f("role", s.role);
+  f("name", s.name);
+  f("state", s.state);
+  f("ending", s.ending);
+  f("at_s", s.at_s);
+  f("threads", s.threads);
+  f("rss_bytes", s.rss_bytes);
+  f("cpu_s", s.cpu_s);
+  f("cores", s.cores);
+  f("still_s", s.still_s);
+  f("wait", s.wait);
+  f("stack", s.stack);
+  f("python", s.python);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenThreads> {
+  f("name", s.name);
+  f("count", s.count);
+  f("cpu_s", s.cpu_s);
+  f("cores", s.cores);
+  f("busiest", s.busiest);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenProgress> {
+  f("source", s.source);
+  f("epoch", s.epoch);
+  f("epochs", s.epochs);
+  f("step", s.step);
+  f("steps_per_epoch", s.steps_per_epoch);
+  f("steps", s.steps);
+  f("first_step_s", s.first_step_s);
+  f("last_step_s", s.last_step_s);
+  f("step_s", s.step_s);
+  f("loss", s.loss);
+  f("losses", s.losses);
+  f("bad_losses", s.bad_losses);
+  f("first_loss", s.first_loss);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenOutput> {
+  f("watched", s.watched);
+  f("bytes", s.bytes);
+  f("lines", s.lines);
+  f("last_s", s.last_s);
+  f("last_line", s.last_line);
+  f("shuffle_fill", s.shuffle_fill);
+  f("shuffle_size", s.shuffle_size);
+  f("shuffle_first_s", s.shuffle_first_s);
+  f("shuffle_last_s", s.shuffle_last_s);
+  f("shuffle_first", s.shuffle_first);
+  f("shuffle_filled", s.shuffle_filled);
+  f("retracings", s.retracings);
+  f("remarks", s.remarks);
+  f("exception", s.exception);
+  f("raised_at", s.raised_at);
+  f("traceback", s.traceback);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenGpu> {
+  f("name", s.name);
+  f("memory_bytes", s.memory_bytes);
+  f("memory_used", s.memory_used);
+  f("memory_own", s.memory_own);
+  f("utilisation", s.utilisation);
+  f("recent", s.recent);
+  f("power_w", s.power_w);
+  f("power_limit_w", s.power_limit_w);
+  f("clock_mhz", s.clock_mhz);
+  f("full_clock_mhz", s.full_clock_mhz);
+  f("used", s.used);
+  f("throttled", s.throttled);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenValue> {
+  f("function", s.function);
+  f("name", s.name);
+  f("value", s.value);
+  f("users", s.users);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Outside> {
+  f("seen", s.seen);
+  f("at_s", s.at_s);
+  f("pid", s.pid);
+  f("command", s.command);
+  f("framework", s.framework);
+  f("launched", s.launched);
+  f("since_start_s", s.since_start_s);
+  f("training_since_s", s.training_since_s);
+  f("samples", s.samples);
+  f("torn", s.torn);
+  f("processes", s.processes);
+  f("stacks", s.stacks);
+  f("threads", s.threads);
+  f("values", s.values);
+  f("gpus", s.gpus);
+  f("progress", s.progress);
+  f("output", s.output);
+  f("main_still_s", s.main_still_s);
+  f("quiet_s", s.quiet_s);
+  f("cores", s.cores);
+  f("wanted_cores", s.wanted_cores);
+  f("read_rate", s.read_rate);
+  f("ready_share", s.ready_share);
+  f("endless_generators", s.endless_generators);
+  f("cpus_allowed", s.cpus_allowed);
+  f("endless", s.endless);
+  f("decodes_at", s.decodes_at);
+  f("missing_files", s.missing_files);
+  f("network_files", s.network_files);
+  f("shm_free_bytes", s.shm_free_bytes);
+  f("shm_bytes", s.shm_bytes);
+  f("cuda_libraries", s.cuda_libraries);
+  f("cuda_problem", s.cuda_problem);
+  f("exit", s.exit);
+  f("exit_status", s.exit_status);
+  f("blind", s.blind);
+}
+
+}  // namespace headway
