@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <csetjmp>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +22,8 @@ constexpr int kMaxScans = 200;
 // times that when the first component is the coarsest).
 constexpr int64_t kMaxPixelsPerByte = 8192;
 constexpr int kStripRows = 8;
-constexpr int kFilesPerHandle = 64;  // 3 KB of tables each at most
+constexpr size_t kLastingBytes = 4096;  // four tables of 136 bytes, eight of 280, and a source
+constexpr size_t kAlignment = 64;
 constexpr size_t kSlackBytes = 256;
 
 // Warnings after which pixels are missing or wrong. The others (bytes too many between markers,
@@ -82,20 +84,37 @@ struct JpegDecoder::Impl {
   }
   Impl(const Impl&) = delete;
 
-  // A handle that knows nothing of the files before: jpeg_abort leaves Huffman and quantisation
-  // tables to the next one, on purpose. Their memory is the handle's until its end, so a new one is
-  // made now and then; not each time, since with libjpeg-turbo 3.2 that takes 11 us.
+  // The handle as if it had never seen a file. jpeg_abort would leave Huffman and quantisation
+  // tables to the next one, on purpose; a new handle takes 11 us with libjpeg-turbo 3.2.
   void forget() {
     jpeg_abort_decompress(&info);
-    if (files_left == 0) {
-      jpeg_destroy_decompress(&info);
-      guarded([&] { jpeg_create_decompress(&info); });
-      info.progress = &progress;
-      blank = info;
-      files_left = kFilesPerHandle;
-    }
+    if (!blank.mem || outgrown) create();
     info = blank;
-    --files_left;
+    std::memset(lasting.data(), 0, lasting_bytes);
+    lasting_bytes = 0;
+  }
+
+  void create() {
+    jpeg_destroy_decompress(&info);
+    blank = {};
+    outgrown = false;
+    guarded([&] { jpeg_create_decompress(&info); });
+    info.progress = &progress;
+    allocate_in_libjpeg = std::exchange(info.mem->alloc_small, allocate);
+    blank = info;
+  }
+
+  // What is to last longer than the file (tables) lies with us, and is gone before the next one.
+  static void* allocate(j_common_ptr common, int pool, size_t size_bytes) {
+    Impl& me = self(common);
+    if (pool != JPOOL_PERMANENT) return me.allocate_in_libjpeg(common, pool, size_bytes);
+    if (size_bytes > me.lasting.size() - me.lasting_bytes) {
+      me.outgrown = true;
+      return me.allocate_in_libjpeg(common, pool, size_bytes);
+    }
+    uint8_t* const place = me.lasting.data() + me.lasting_bytes;
+    me.lasting_bytes += (size_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return place;
   }
 
   static Impl& self(j_common_ptr common) { return *static_cast<Impl*>(common->client_data); }
@@ -162,7 +181,10 @@ struct JpegDecoder::Impl {
 
   jpeg_decompress_struct info{};
   jpeg_decompress_struct blank{};  // as it was made
-  int files_left = 0;              // until the next is made
+  decltype(jpeg_memory_mgr::alloc_small) allocate_in_libjpeg = nullptr;
+  alignas(kAlignment) std::array<uint8_t, kLastingBytes> lasting{};
+  size_t lasting_bytes = 0;
+  bool outgrown = false;  // it was too small
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
   std::jmp_buf jump;
