@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "headway/io/jpeg_entropy.h"
 #include "headway/io/jpeg_exif.h"
@@ -78,10 +79,7 @@ struct JpegDecoder::Impl {
       std::longjmp(me.jump, 1);
     };
   }
-  ~Impl() {
-    jpeg_destroy_decompress(&info);
-    std::free(strip);
-  }
+  ~Impl() { jpeg_destroy_decompress(&info); }
   Impl(const Impl&) = delete;
 
   // The handle as if it had never seen a file. jpeg_abort would leave Huffman and quantisation
@@ -196,22 +194,20 @@ struct JpegDecoder::Impl {
   bool taken_over = false;  // by it
   int damage = 0;
   char damage_text[JMSG_LENGTH_MAX] = {};
-  uint8_t* strip = nullptr;
-  size_t strip_bytes = 0;
+  std::vector<uint8_t> strip;
   int64_t row_bytes = 0;  // of a row that is handed out
   int column_offset = 0;  // of the window inside the decoded columns
   int rows_above = 0;     // decoded rows before the window
 };
 
+// Rows at multiples of 32 are written past the caches by libjpeg-turbo (7.6 instead of 10 us for an
+// image of 32 x 32), and ours are read at once: they start between.
 uint8_t* JpegDecoder::Impl::reserve_strip(size_t size_bytes) {
-  if (size_bytes <= strip_bytes) return strip;
-  std::free(strip);
-  strip_bytes = 0;
-  strip = static_cast<uint8_t*>(std::malloc(size_bytes + kSlackBytes));
-  if (!strip) throw std::bad_alloc();
-  std::memset(strip, 0, size_bytes + kSlackBytes);
-  strip_bytes = size_bytes;
-  return strip;
+  constexpr size_t kBetween = 16;
+  const size_t needed = size_bytes + kSlackBytes + kAlignment + kBetween;
+  if (strip.size() < needed) strip.assign(needed, 0);
+  const auto beyond = reinterpret_cast<uintptr_t>(strip.data()) % kAlignment;
+  return strip.data() + (kAlignment - beyond) + kBetween;
 }
 
 JpegDecoder::JpegDecoder() : impl_(std::make_unique<Impl>()) {}
