@@ -18,7 +18,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 ln -s "${libraries[0]}" "$folder/libjpeg.so.62"
 grep -ao "libjpeg-turbo version 3[0-9.]*" "${libraries[0]}" >&2
-LD_LIBRARY_PATH=$folder ldd "$1" | grep -q "libjpeg.so.62 => $folder/" || {
+[[ $(LD_LIBRARY_PATH=$folder ldd "$1") == *"libjpeg.so.62 => $folder/"* ]] || {
   echo "$1 does not load libjpeg.so.62"
   exit 1
 }
