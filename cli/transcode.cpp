@@ -1,7 +1,10 @@
 #include "cli/transcode.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "cli/memory_turn.h"
 #include "headway/data/image_chain.h"
 #include "headway/image/resize.h"
 #include "headway/io/jpeg.h"
@@ -12,6 +15,9 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
+constexpr int64_t kMostKept = 64 << 20;  // after a larger image its thread starts anew
+constexpr int kMaxJpegSide = 65500;      // libjpeg's
+
 Tensor decode(Bytes bytes, const Origin& origin, const DecodeStep& step) {
   thread_local ImageScratch scratch;
   Tensor pixels;
@@ -20,19 +26,23 @@ Tensor decode(Bytes bytes, const Origin& origin, const DecodeStep& step) {
                                    pixels = Tensor::empty(dtype, shape);
                                    return pixels.data();
                                  });
+  if (pixels.size_bytes() > kMostKept) scratch = ImageScratch();
   return pixels;
 }
 
-// Width and height without the pixels.
-void read_size(Bytes bytes, const Origin& origin, EncodedImage& image) {
+// Width and height, and that every pixel can be decoded if `verify`; none is kept.
+void look_at(Bytes bytes, const Origin& origin, bool verify, EncodedImage& image) {
+  const auto drop = [](const uint8_t*) {};
   if (image.format == ImageFormat::kJpeg) {
     thread_local JpegDecoder decoder;
-    const JpegHeader header = decoder.read_header(bytes, origin);
+    const JpegHeader header = decoder.open(bytes, origin);
     image.height = header.height, image.width = header.width;
+    if (verify) decoder.decode({}, drop);
   } else {
     thread_local PngDecoder decoder;
     const PngHeader header = decoder.open(bytes, origin);
     image.height = header.height, image.width = header.width;
+    if (verify) decoder.decode({}, drop);
   }
 }
 
@@ -84,15 +94,26 @@ EncodedImage transcode(std::string_view text, const Origin& origin, const Transc
   const ImageFormat wanted = how.format.value_or(format);
   if (!how.resize && wanted == format) {
     EncodedImage image{.bytes = std::string(text), .format = format};
-    read_size(bytes, origin, image);
-    if (how.verify) decode(bytes, origin, {.channels = 0});
+    look_at(bytes, origin, how.verify, image);
     return image;
   }
+  EncodedImage before;
+  before.format = format;
+  look_at(bytes, origin, false, before);
+  // In memory at once: the pixels, another image of them (of fewer channels, turned, filtered), and
+  // what is written.
+  const MemoryTurn turn(int64_t{3} * 4 * before.height * before.width, origin);
   Tensor pixels = decode(bytes, origin, {.channels = 0, .exif = true});
   const bool alpha = pixels.dim(2) == 2 || pixels.dim(2) == 4;
   if (alpha && wanted == ImageFormat::kJpeg)
     pixels = decode(bytes, origin, {.channels = 3, .exif = true});
   if (how.resize) pixels = resized(pixels, *how.resize);
+  if (wanted == ImageFormat::kJpeg && std::max(pixels.dim(0), pixels.dim(1)) > kMaxJpegSide) {
+    throw SampleError(origin,
+                      fmt::format("{}x{} pixels; a JPEG has at most {} a side", pixels.dim(0),
+                                  pixels.dim(1), kMaxJpegSide),
+                      "resize it, or use --format png");
+  }
   return encoded(pixels, wanted, how.quality);
 }
 

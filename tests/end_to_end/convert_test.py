@@ -177,7 +177,7 @@ class SpecialFiles(VerbTest):
         (photos / "circle/zero.jpg").symlink_to("/dev/zero")
         with open(photos / "circle/sparse.jpg", "wb") as sparse:
             sparse.truncate(300 << 30)
-        self.assertIn("circle/pipe.jpg: pack: a named pipe, not a file", self.fails("convert", "photos", "records"))
+        self.assertIn("circle/pipe.jpg: pack: a named pipe, not a file", self.fails("convert", "photos", "refused"))
         out = self.json("convert", "photos", "records", "--skip-errors", 3, "--ledger", "bad.jsonl")
         self.assertEqual((out["images"], out["skipped"]), (10, 3))
         reasons = [json.loads(line)["reason"] for line in (self.folder / "bad.jsonl").read_text().splitlines()]

@@ -1,0 +1,108 @@
+#include "headway/data/pixel_room.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "headway/data/dataset.h"
+#include "headway/io/png.h"
+#include "headway/io/temp_folder.h"
+
+namespace headway {
+namespace {
+
+constexpr int kSide = 800;  // 1.8 MB as RGB
+constexpr int64_t kImageBytes = int64_t{3} * kSide * kSide;
+
+// Twelve images, each of one colour: its number.
+class LargeImages : public testing::Test {
+ protected:
+  LargeImages() {
+    for (int i = 0; i < 12; ++i) {
+      const std::vector<uint8_t> pixels(kImageBytes, uint8_t(i));
+      const auto file = encode_png(pixels.data(), DType::kUInt8, kSide, kSide, 3, 3 * kSide, 1);
+      paths_.push_back(
+          folder_.write(std::to_string(10 + i) + ".png", std::string(file.begin(), file.end())));
+    }
+  }
+  Dataset images() const { return files(paths_).decode_image(); }
+
+  // The colours of all images in the order in which they come, one number per image.
+  static std::vector<int> colours(Pipeline& run) {
+    std::vector<int> out;
+    while (const auto element = run.next()) {
+      const Tensor& images = (*element)["image"];
+      const auto values = images.values<uint8_t>();
+      for (size_t at = 0; at < values.size(); at += kImageBytes) {
+        EXPECT_EQ(values[at], values[at + kImageBytes - 1]);
+        out.push_back(values[at]);
+      }
+    }
+    return out;
+  }
+  TempFolder folder_;
+  std::vector<std::string> paths_;
+};
+
+// Whatever stands behind it, however few workers there are and however small the budget is: none is
+// lost, none comes twice, the order stays, and nothing waits for ever.
+TEST_F(LargeImages, AllArriveInOrderThroughAnyPipeline) {
+  const auto same = [](Element e) { return e; };
+  const auto all = [](const Element&) { return true; };
+  const Dataset plain = images();
+  const std::vector<Dataset> pipelines = {
+      plain,
+      plain.batch(1),
+      plain.batch(5),
+      plain.map(same).filter(all).batch(2),
+      plain.filter(all).prefetch(3).batch(3).unbatch(),
+      plain.flip_left_right().brightness(0).batch(2),
+      plain.map(same, {.num_parallel_calls = 1}).batch(4),
+      files(paths_).filter(all).decode_image().batch(2),
+      plain.with_options({.errors = ErrorPolicy::skip_up_to(1)}).batch(2),
+  };
+  const std::vector<int> expected = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  for (const Dataset& pipeline : pipelines) {
+    for (const int threads : {1, 2, 5}) {
+      for (const int64_t images_in_budget : {1, 2, 4, 100}) {
+        const int64_t budget = images_in_budget * (3 * kImageBytes);
+        Pipeline run =
+            pipeline.with_options({.threads = threads, .ram_budget_bytes = budget}).start();
+        EXPECT_EQ(colours(run), expected) << pipeline.describe() << threads << " threads";
+        EXPECT_EQ(run.stats().ram_used_bytes, 0) << pipeline.describe();
+      }
+    }
+  }
+}
+
+TEST_F(LargeImages, HoldNoMoreThanTheBudgetAndOneThatIsWaitedFor) {
+  for (const int threads : {1, 8}) {
+    Pipeline run =
+        images().with_options({.threads = threads, .ram_budget_bytes = 3 * kImageBytes}).start();
+    EXPECT_EQ(colours(run).size(), 12u);
+    EXPECT_LE(run.stats().ram_peak_bytes, 4 * kImageBytes);
+  }
+}
+
+TEST_F(LargeImages, ComeInAnyOrderWhereThatIsAllowed) {
+  Pipeline run = images()
+                     .map([](Element e) { return e; }, {.ordered = false})
+                     .with_options({.threads = 4, .ram_budget_bytes = 3 * kImageBytes})
+                     .start();
+  std::vector<int> got = colours(run);
+  std::sort(got.begin(), got.end());
+  EXPECT_EQ(got, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+}
+
+TEST_F(LargeImages, APipelineLeftWhileSomeWaitEndsAndGivesBackItsMemory) {
+  for (int i = 0; i < 20; ++i) {
+    Pipeline run =
+        images().with_options({.threads = 4, .ram_budget_bytes = 2 * kImageBytes}).start();
+    EXPECT_TRUE(run.next());
+  }
+}
+
+}  // namespace
+}  // namespace headway
