@@ -64,16 +64,16 @@ int run(const Attach& settings) {
   const double until = settings.seconds > 0 ? settings.seconds : settings.once ? kOnceS : 1e18;
   WatchReport report;
   double next = kRefreshS;
-  bool there = true;
-  while (there && watcher.now_s() < until && !interrupted()) {
-    there = watcher.look();
+  while (watcher.now_s() < until && !interrupted()) {
+    if (!watcher.look()) break;  // it ended
     const double pause = watcher.next_look_s() - watcher.now_s();
     if (pause > 0) std::this_thread::sleep_for(std::chrono::duration<double>(pause));
     if (watcher.now_s() < next) continue;
     next = watcher.now_s() + kRefreshS;
     report.judge(watcher.trace());
     if (screen) screen->show(report.trace(), report.verdict(), report.findings());
-    if (settings.once && report.settled(watcher.now_s())) break;
+    const bool hopeless = !report.trace().outside.unwatched.empty();
+    if (hopeless || (settings.once && report.settled(watcher.now_s()))) break;
   }
   const Trace trace = watcher.trace();
   report.judge(trace);
@@ -111,7 +111,12 @@ void add_attach(CLI::App& app, Task& task, int& status) {
       "The process is neither stopped nor changed. Another user's needs sudo; so does one that was "
       "not\n"
       "started by you where Yama is on: `headway run -- CMD` needs neither.\n"
-      "Exit status: 0 healthy, 3 something should be repaired, 1 failed, 2 not understood.");
+      "Exit status: 0 nothing to repair, 3 something should be repaired, 4 not watched (it may not "
+      "be read,\n"
+      "is a thread of the kernel, has ended already, or holds no Python that can be read: nothing "
+      "is "
+      "known),\n"
+      "5 the process ended while it was watched, 1 failed, 2 not understood.");
   verb->callback(
       [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
 }

@@ -18,6 +18,7 @@ namespace headway::cli {
 namespace {
 
 constexpr double kPatienceS = 0.03;  // some of Python's turns with its lock
+constexpr int64_t kLongestNs = 800'000'000;
 
 using Json = nlohmann::ordered_json;
 
@@ -61,17 +62,19 @@ void print_stacks(pid_t pid, int count, double interval_ms) {
   for (int i = 0; i < count && !interrupted(); ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(interval_ms));
     const int64_t began = now_ns();
-    const std::vector<PythonThread> threads = stacks.read(kPatienceS);
+    stacks.stop_at(began + kLongestNs);
+    const PythonThreads threads = stacks.read(kPatienceS);
     const int64_t ended = now_ns();
-    if (threads.empty())
+    if (threads.read.empty())
       throw Error(fmt::format("process {} cannot be read", pid), "has it ended?");
     const std::map<pid_t, pid_t> numbers = outside_numbers(pid);
     Json out{{"pid", pid},
              {"python", version},
              {"at_ns", began},
              {"end_ns", ended},
+             {"threads_in_all", threads.all},
              {"threads", Json::array()}};
-    for (const PythonThread& thread : threads) {
+    for (const PythonThread& thread : threads.read) {
       const auto tid = numbers.find(thread.tid);
       out["threads"].push_back(json_of(thread, pid, tid == numbers.end() ? 0 : tid->second));
     }

@@ -23,7 +23,8 @@ class WatchReport {
 
   std::string text() const;  // the verdict and its findings
   std::string json() const;  // for machines
-  int exit_status() const;   // 3 when something should be repaired
+  // 0 healthy, 3 something should be repaired, 4 not watched, 5 ended and nobody can say how
+  int exit_status() const;
 
  private:
   Trace trace_;

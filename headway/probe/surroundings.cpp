@@ -79,10 +79,4 @@ Surroundings look_around(pid_t pid) {
   return out;
 }
 
-bool file_exists_for(pid_t pid, const std::string& path) {
-  struct stat found;
-  const char* folder = path.starts_with("/") ? "root" : "cwd/";
-  return ::stat(fmt::format("/proc/{}/{}{}", pid, folder, path).c_str(), &found) == 0;
-}
-
 }  // namespace headway

@@ -31,7 +31,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
     samples, torn, processes, stacks, threads, values, gpus, progress, output, main_still_s,
     quiet_s, cores, wanted_cores, read_rate, ready_share, endless_generators, cpus_allowed, endless,
     decodes_at, missing_files, network_files, shm_free_bytes, shm_bytes, cuda_libraries,
-    cuda_problem, exit, exit_status, blind)
+    cuda_problem, exit, exit_status, gone, unwatched, blind, python_threads, python_threads_read)
 
 std::string outside_line(const Outside& outside) {
   nlohmann::json line = outside;
