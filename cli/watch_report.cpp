@@ -73,8 +73,8 @@ std::string WatchReport::json() const {
   out["step_s"] = seen.progress.step_s;
   out["python_threads"] = seen.python_threads;
   out["python_threads_read"] = seen.python_threads_read;
-  out["not_watched"] = seen.unwatched.empty() ? Json() : Json(seen.unwatched);
-  out["not_readable"] = seen.blind.empty() ? Json() : Json(seen.blind);
+  const std::string& unread = seen.unwatched.empty() ? seen.blind : seen.unwatched;
+  out["not_readable"] = unread.empty() ? Json() : Json(unread);
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
