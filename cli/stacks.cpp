@@ -53,17 +53,17 @@ Json json_of(const PythonThread& thread, pid_t pid, pid_t tid) {
 
 }  // namespace
 
-void print_stacks(pid_t pid, int count, double interval_ms) {
+void print_stacks(pid_t pid, int count, double interval_ms, LookGuard& guard) {
   std::string problem;
-  const auto runtime = find_python(pid, &problem);
+  const auto runtime = guard.during([&] { return find_python(pid, &problem); });
   if (!runtime) throw Error(problem, why_not_readable(pid));
-  PythonStacks stacks(pid, *runtime);
+  PythonStacks stacks = guard.during([&] { return PythonStacks(pid, *runtime); });
   const std::string version = fmt::format("{}.{}", runtime->version.major, runtime->version.minor);
   for (int i = 0; i < count && !interrupted(); ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(interval_ms));
     const int64_t began = now_ns();
     stacks.stop_at(began + kLongestNs);
-    const PythonThreads threads = stacks.read(kPatienceS);
+    const PythonThreads threads = guard.during([&] { return stacks.read(kPatienceS); });
     const int64_t ended = now_ns();
     if (threads.read.empty())
       throw Error(fmt::format("process {} cannot be read", pid), "has it ended?");

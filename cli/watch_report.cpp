@@ -10,7 +10,6 @@
 namespace headway::cli {
 namespace {
 
-constexpr int kFound = 3, kNotWatched = 4, kEnded = 5;
 constexpr double kSettledS = 8;  // a finding must stand this long before `--once` ends early
 constexpr double kSureS = 12;
 

@@ -8,6 +8,8 @@
 
 namespace headway::cli {
 
+constexpr int kFound = 3, kNotWatched = 4, kEnded = 5;  // exit statuses beside 0, 1 and 2
+
 // The verdicts on a watched run as they come: which is new, and how to show it.
 class WatchReport {
  public:

@@ -193,7 +193,7 @@ ssize_t LyingMemory::read(const iovec* here, const iovec* there, unsigned long c
 }
 
 size_t LyingMemory::copy(uint64_t address, char* into, size_t bytes) const {
-  if (address < base_ || (!repeats_ && address - base_ >= size_)) return 0;
+  if (bytes == 0 || address < base_ || (!repeats_ && address - base_ >= size_)) return 0;
   const uint64_t copy_of = (address - base_) / size_;
   const size_t from = (address - base_) % size_;
   const size_t whole = std::min(bytes, size_ - from);

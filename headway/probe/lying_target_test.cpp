@@ -1,5 +1,5 @@
 // Processes that pose as Python and lie about everything. HEADWAY_LIES=20000 tries so many of each
-// kind that needs no process of its own (300 if not given), and a hundredth as many real ones.
+// kind that needs no process of its own (300 if not given), and a fortieth as many real ones.
 
 #include "headway/probe/lying_target.h"
 
@@ -174,7 +174,7 @@ TEST(LyingTarget, LineTablesOfRubbishGiveALine) {
 // A real process with such a memory, which changes while it is looked at.
 TEST(LyingTarget, RealProcessesAreWatchedUnharmed) {
   double longest = 0;
-  const int count = std::max(10, lies() / 100);
+  const int count = std::max(10, lies() / 40);
   int with_python = 0;
   for (int i = 0; i < count; ++i) {
     std::mt19937_64 random(static_cast<uint64_t>(i));

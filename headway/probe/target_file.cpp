@@ -126,8 +126,8 @@ std::optional<TargetFile> TargetFile::open(pid_t pid, const FileUser& user, cons
   struct stat file {};
   if (fd.get() < 0 || ::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
   const auto size = static_cast<uint64_t>(file.st_size);
-  const bool may_be_shown =
-      file.st_uid == user.uid || (file.st_uid == 0 && (file.st_mode & S_IROTH));
+  const bool may_be_shown = user.uid == ::geteuid() || file.st_uid == user.uid ||
+                            (file.st_uid == 0 && (file.st_mode & S_IROTH));
   if (size > most_bytes || (owner == Owner::kUserOrEverybody && !may_be_shown)) return std::nullopt;
   return TargetFile(fd.release(), {size, file.st_ino});
 }

@@ -26,7 +26,7 @@ class TargetFile {
  public:
   enum class Owner {
     kAny,             // nothing of its content is shown
-    kUserOrEverybody  // the process's user's own, or root's that all may read
+    kUserOrEverybody  // of another user's process: that user's own, or root's that all may read
   };
   // Nothing when it is no such file, is larger than `most_bytes`, or when the process is no longer
   // the user that it was.

@@ -422,6 +422,8 @@ Trace Watcher::trace() const {
       const std::string why = seen_.gone ? "" : why_not_readable(main_);
       if (!why.empty()) o.blind += ": " + why;
     }
+    if (main->has_python() && o.stacks.empty() && o.at_s > 2)
+      o.blind = fmt::format("its Python {} shows no stack that can be read", main->seen.python);
   }
   for (const auto& [pid, target] : targets_) {
     SeenProcess seen = target->seen;

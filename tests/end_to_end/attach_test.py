@@ -13,6 +13,35 @@ NOT_WATCHED, ENDED = 4, 5
 as_root = unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
 
 
+# Poses as Python 3.13; the address of its first interpreter lies in memory that nobody fills in.
+MUTE = r"""
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+char _PyRuntime[4096] = {1};
+int main(void) {
+  char* mute = mmap(0, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+  struct uffdio_api api = {.api = UFFD_API};
+  struct uffdio_register range = {{(uintptr_t)mute, 16384}, UFFDIO_REGISTER_MODE_MISSING, 0};
+  if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range)) return 1;
+  uint64_t version = 0x030d0000;
+  memcpy(_PyRuntime, "xdebugpy", 8);
+  memcpy(_PyRuntime + 8, &version, 8);
+  memcpy(_PyRuntime + 632, &mute, 8);
+  puts("ready");
+  fflush(stdout);
+  pause();
+}
+"""
+
+
 class Attach(VerbTest):
     def setUp(self):
         super().setUp()
@@ -114,6 +143,21 @@ class Attach(VerbTest):
 
     def test_the_statuses_are_in_the_help(self):
         self.assertIn("4 not watched", self.headway("attach", "--help").stdout)
+
+    @as_root
+    def test_memory_that_never_answers_does_not_hold_it(self):
+        (self.folder / "mute.c").write_text(MUTE)
+        if subprocess.run(["cc", "-o", "mute", "mute.c"], cwd=self.folder).returncode != 0:
+            self.skipTest("no C compiler")
+        process = subprocess.Popen([self.folder / "mute"], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        if process.stdout.readline() != "ready\n":
+            self.skipTest("no userfaultfd here")
+        for how in (["--stacks"], ["--seconds", "2"]):
+            said = self.fails("attach", process.pid, *how, status=NOT_WATCHED)
+            self.assertIn("has not answered", said)
 
     # ---- files that it is told to read
 
