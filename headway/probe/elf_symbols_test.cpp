@@ -63,12 +63,13 @@ std::string library() {
   return out;
 }
 
-ElfSymbols look_into(const std::string& bytes) {
+ElfSymbols look_into(const std::string& bytes, uint64_t size = 0) {
   const auto path =
       std::filesystem::temp_directory_path() / fmt::format("headway_elf_{}", getpid());
   std::ofstream(path, std::ios::binary) << bytes;
-  const auto file =
-      TargetFile::open(getpid(), *file_user_of(getpid()), path, TargetFile::Owner::kAny, 1 << 20);
+  if (size > 0) std::filesystem::resize_file(path, size);  // a hole behind it
+  const auto file = TargetFile::open(getpid(), *file_user_of(getpid()), path,
+                                     TargetFile::Owner::kAny, uint64_t{1} << 40);
   std::filesystem::remove(path);
   EXPECT_TRUE(file);
   return find_elf_symbols(*file, kNames);
@@ -86,6 +87,18 @@ TEST(ElfSymbols, WhatIsNoLibraryHasNone) {
   EXPECT_TRUE(look_into("").symbols.empty());
   EXPECT_TRUE(look_into("#!/bin/sh\n").symbols.empty());
   EXPECT_TRUE(look_into(library().substr(0, 70)).symbols.empty());
+}
+
+// 128 GiB of names and symbols: a part of it is looked at.
+TEST(ElfSymbols, TablesWithoutEndAreCutShort) {
+  std::string bytes = library();
+  constexpr size_t kSections = 6;
+  for (size_t i = 1; i < kSections; ++i) {
+    char* section = bytes.data() + bytes.size() - (kSections - i) * sizeof(Elf64_Shdr);
+    const uint64_t size = ~uint64_t{0};
+    std::memcpy(section + offsetof(Elf64_Shdr, sh_size), &size, sizeof size);
+  }
+  EXPECT_EQ(look_into(bytes, uint64_t{128} << 30).symbols.at("_PyRuntime"), 0x401000u);
 }
 
 // Numbers in headers and tables that lie, files that are cut off: an answer, right or wrong.

@@ -152,7 +152,6 @@ TEST_P(Python, AnEndlessOneIsCutShort) {
   const Looked seen = look_at(endless, runtime, 4);
   fmt::print("3.{}: {} frames in 4 looks, longest {:.3f} s, kept {:.1f} MiB\n", GetParam(),
              seen.frames, seen.longest_s, double(seen.kept) / (1 << 20));
-  EXPECT_GT(seen.frames, 3u);
   EXPECT_LT(seen.longest_s, kHangS);
   EXPECT_LT(seen.kept, kMostKept);
 }

@@ -16,6 +16,7 @@ namespace headway {
 namespace {
 
 constexpr int64_t kKernelThread = 0x00200000;  // PF_KTHREAD
+constexpr size_t kMostThreads = 4096;          // of a process that are looked at one by one
 constexpr size_t kMostOpenThreads = 200;  // per process; beyond that files are opened each time
 
 std::string read_again(int fd) {
@@ -86,6 +87,12 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
   return out;
 }
 
+std::vector<pid_t> threads_of(const std::string& folder) {
+  std::vector<pid_t> out = numbers_in(folder);
+  if (out.size() > kMostThreads) out.resize(kMostThreads);
+  return out;
+}
+
 std::string wait_kind(const std::string& text, const std::string& fd_target) {
   if (text.empty() || text.starts_with("running")) return "";
   const long number = std::strtol(text.c_str(), nullptr, 10);
@@ -142,7 +149,7 @@ void ThreadCounters::close_all(Files& files) {
 std::vector<ThreadCounters::Thread> ThreadCounters::read() {
   std::vector<Thread> out;
   const std::string folder = fmt::format("{}/{}/task", proc_, pid_);
-  for (const pid_t tid : numbers_in(folder)) {
+  for (const pid_t tid : threads_of(folder)) {
     const std::string task = fmt::format("{}/{}", folder, tid);
     std::string stat, sched;
     if (files_.count(tid) || files_.size() < kMostOpenThreads) {
@@ -186,7 +193,7 @@ std::vector<std::string> command_line(pid_t pid) {
 std::vector<pid_t> process_tree(pid_t root, size_t limit) {
   std::vector<pid_t> out = {root};
   for (size_t i = 0; i < out.size() && out.size() < limit; ++i) {
-    for (const pid_t tid : numbers_in(fmt::format("/proc/{}/task", out[i]))) {
+    for (const pid_t tid : threads_of(fmt::format("/proc/{}/task", out[i]))) {
       std::istringstream children(
           file_text(fmt::format("/proc/{}/task/{}/children", out[i], tid), 16384));
       for (pid_t child = 0; children >> child && out.size() < limit;) out.push_back(child);

@@ -30,6 +30,7 @@ TaskStat stat_of(pid_t pid);
 // A line of /proc/PID/status by its name: "Uid" -> "0\t0\t0\t0"; empty: no such line.
 std::string status_field(const std::string& status, const std::string& name);
 std::vector<pid_t> numbers_in(const std::string& folder);  // of a directory of numbers
+std::vector<pid_t> threads_of(const std::string& folder);  // the oldest, where there are very many
 
 // What a blocked thread waits for, from /proc/PID/task/TID/syscall: "" when it runs. `fd_target` is
 // asked only for calls on a file: what /proc/PID/fd/N points to.

@@ -20,10 +20,17 @@ struct Mapping {
 };
 
 constexpr int kMostLookedInto = 3;             // files that may hold a Python
+constexpr size_t kMostFiles = 64;              // of a process that are remembered
 constexpr size_t kMostMappings = 100000;       // lines; a process may have as many as it likes
 constexpr uint64_t kLargestFile = 8ull << 30;  // nothing but tables is read of it
 
-// "7f.. r-xp 00001000 08:01 123   /usr/bin/python3.11": the first part of each file.
+bool may_hold_python(const std::string& path, bool program) {
+  const size_t name = path.rfind('/') + 1;
+  return program || path.compare(name, 9, "libpython") == 0;
+}
+
+// "7f.. r-xp 00001000 08:01 123   /usr/bin/python3.11": the first part of each file that tells
+// something, the program first.
 std::vector<Mapping> first_mappings(pid_t pid) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   std::vector<Mapping> out;
@@ -31,14 +38,13 @@ std::vector<Mapping> first_mappings(pid_t pid) {
   size_t lines = 0;
   for (std::string line; lines < kMostMappings && std::getline(maps, line); ++lines) {
     const size_t path_at = line.find('/');
-    if (path_at == std::string::npos) continue;
-    Mapping mapping;
+    if (path_at == std::string::npos || out.size() >= kMostFiles) continue;
+    const std::string path = line.substr(path_at);
+    if (!may_hold_python(path, out.empty()) && !version_in_path(path)) continue;
     unsigned long long start = 0, offset = 0, inode = 0;
     if (std::sscanf(line.c_str(), "%llx-%*x %*s %llx %*s %llu", &start, &offset, &inode) != 3)
       continue;
-    mapping.start = start, mapping.offset = offset, mapping.inode = inode;
-    mapping.path = line.substr(path_at);
-    if (seen.insert(mapping.path).second) out.push_back(mapping);
+    if (seen.insert(path).second) out.push_back({start, offset, inode, path});
   }
   return out;
 }
@@ -52,11 +58,6 @@ std::optional<TargetFile> open_mapping(pid_t pid, const FileUser& user, const Ma
                         : std::nullopt;
   if (!ours || ours->inode() != mapping.inode) return std::nullopt;
   return ours;
-}
-
-bool may_hold_python(const std::string& path, bool program) {
-  const size_t name = path.rfind('/') + 1;
-  return program || path.compare(name, 9, "libpython") == 0;
 }
 
 std::optional<PythonVersion> version_of(const MemoryReader& memory, const ElfSymbols& elf,

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "headway/core/clock.h"
 #include "headway/core/error.h"
 
 namespace headway {
@@ -58,6 +59,7 @@ void Target::look_for_python(double now_s) {
     program_ = program, user_ = user;
     forget();
   }
+  if (now_ns() >= stop_ns_) return;
   if (stacks_ || now_s - looked_s_ < (now_s < 10 ? kLookAgainS : kLookSeldomS)) return;
   looked_s_ = now_s;
   const auto runtime = find_python(pid_, &problem);

@@ -10,9 +10,9 @@ namespace {
 // Best first. No `i`: it may count anything, the files that a generator tries in vain among them.
 constexpr const char* kCountSteps[] = {"global_step", "step",      "batch_idx", "batch_index",
                                        "batch_id",    "iteration", "begin_step"};
-constexpr int64_t kChanges = 2;      // before it is believed
+constexpr int64_t kChanges = 2;                  // before it is believed
 constexpr int64_t kLargest = 1'000'000'000'000;  // no run takes as many steps
-constexpr double kStepMemory = 0.7;  // of the pace so far
+constexpr double kStepMemory = 0.7;              // of the pace so far
 constexpr size_t kMostCounters = 200;
 
 }  // namespace
