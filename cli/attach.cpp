@@ -8,6 +8,7 @@
 
 #include "cli/complain.h"
 #include "cli/interrupt.h"
+#include "cli/look_guard.h"
 #include "cli/stacks.h"
 #include "cli/verbs.h"
 #include "cli/watch_report.h"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr double kOnceS = 14;  // long enough to call something stuck
 constexpr double kRefreshS = 1;
+constexpr double kLongestLookS = 5;  // a healthy one takes half a second at most
 
 struct Attach {
   pid_t pid = 0;
@@ -54,28 +56,31 @@ int run(const Attach& settings) {
   if (::access(fmt::format("/proc/{}", settings.pid).c_str(), F_OK) != 0)
     throw Error(fmt::format("no process {}", settings.pid),
                 "`headway attach` alone lists likely ones");
+  std::optional<LiveScreen> screen;
+  LookGuard guard(kLongestLookS, [&] {
+    if (screen) screen->close();
+  });
   if (settings.stacks) {
-    print_stacks(settings.pid, settings.count, settings.interval_ms);
+    print_stacks(settings.pid, settings.count, settings.interval_ms, guard);
     return 0;
   }
-  Watcher watcher(settings.pid, {});
-  std::optional<LiveScreen> screen;
+  Watcher watcher = guard.during([&] { return Watcher(settings.pid, {}); });
   if (!settings.once && !settings.json && ::isatty(STDOUT_FILENO)) screen.emplace(stdout);
   const double until = settings.seconds > 0 ? settings.seconds : settings.once ? kOnceS : 1e18;
   WatchReport report;
   double next = kRefreshS;
-  bool there = true;
-  while (there && watcher.now_s() < until && !interrupted()) {
-    there = watcher.look();
+  while (watcher.now_s() < until && !interrupted()) {
+    if (!guard.during([&] { return watcher.look(); })) break;  // it ended
     const double pause = watcher.next_look_s() - watcher.now_s();
     if (pause > 0) std::this_thread::sleep_for(std::chrono::duration<double>(pause));
     if (watcher.now_s() < next) continue;
     next = watcher.now_s() + kRefreshS;
-    report.judge(watcher.trace());
+    report.judge(guard.during([&] { return watcher.trace(); }));
     if (screen) screen->show(report.trace(), report.verdict(), report.findings());
-    if (settings.once && report.settled(watcher.now_s())) break;
+    const bool hopeless = !report.trace().outside.unwatched.empty();
+    if (hopeless || (settings.once && report.settled(watcher.now_s()))) break;
   }
-  const Trace trace = watcher.trace();
+  const Trace trace = guard.during([&] { return watcher.trace(); });
   report.judge(trace);
   if (!settings.trace.empty()) write_trace(settings.trace, trace);
   screen.reset();
@@ -111,7 +116,12 @@ void add_attach(CLI::App& app, Task& task, int& status) {
       "The process is neither stopped nor changed. Another user's needs sudo; so does one that was "
       "not\n"
       "started by you where Yama is on: `headway run -- CMD` needs neither.\n"
-      "Exit status: 0 healthy, 3 something should be repaired, 1 failed, 2 not understood.");
+      "Exit status: 0 nothing to repair, 3 something should be repaired, 4 not watched (it may not "
+      "be read,\n"
+      "is a thread of the kernel, has ended already, or holds no Python that can be read: nothing "
+      "is "
+      "known),\n"
+      "5 the process ended while it was watched, 1 failed, 2 not understood.");
   verb->callback(
       [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
 }

@@ -18,6 +18,7 @@ namespace headway::cli {
 namespace {
 
 constexpr double kPatienceS = 0.03;  // some of Python's turns with its lock
+constexpr int64_t kLongestNs = 800'000'000;
 
 using Json = nlohmann::ordered_json;
 
@@ -52,26 +53,28 @@ Json json_of(const PythonThread& thread, pid_t pid, pid_t tid) {
 
 }  // namespace
 
-void print_stacks(pid_t pid, int count, double interval_ms) {
+void print_stacks(pid_t pid, int count, double interval_ms, LookGuard& guard) {
   std::string problem;
-  const auto runtime = find_python(pid, &problem);
+  const auto runtime = guard.during([&] { return find_python(pid, &problem); });
   if (!runtime) throw Error(problem, why_not_readable(pid));
-  PythonStacks stacks(pid, *runtime);
+  PythonStacks stacks = guard.during([&] { return PythonStacks(pid, *runtime); });
   const std::string version = fmt::format("{}.{}", runtime->version.major, runtime->version.minor);
   for (int i = 0; i < count && !interrupted(); ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(interval_ms));
     const int64_t began = now_ns();
-    const std::vector<PythonThread> threads = stacks.read(kPatienceS);
+    stacks.stop_at(began + kLongestNs);
+    const PythonThreads threads = guard.during([&] { return stacks.read(kPatienceS); });
     const int64_t ended = now_ns();
-    if (threads.empty())
+    if (threads.read.empty())
       throw Error(fmt::format("process {} cannot be read", pid), "has it ended?");
     const std::map<pid_t, pid_t> numbers = outside_numbers(pid);
     Json out{{"pid", pid},
              {"python", version},
              {"at_ns", began},
              {"end_ns", ended},
+             {"threads_in_all", threads.all},
              {"threads", Json::array()}};
-    for (const PythonThread& thread : threads) {
+    for (const PythonThread& thread : threads.read) {
       const auto tid = numbers.find(thread.tid);
       out["threads"].push_back(json_of(thread, pid, tid == numbers.end() ? 0 : tid->second));
     }

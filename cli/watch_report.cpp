@@ -10,7 +10,6 @@
 namespace headway::cli {
 namespace {
 
-constexpr int kFound = 3;
 constexpr double kSettledS = 8;  // a finding must stand this long before `--once` ends early
 constexpr double kSureS = 12;
 
@@ -22,8 +21,9 @@ void WatchReport::judge(Trace trace) {
   trace_ = std::move(trace);
   findings_ = diagnose(trace_);
   verdict_ = headway::verdict(trace_, findings_);
-  std::string key = (verdict_.state == "finished" ? "" : verdict_.state) + "/" +
-                    (grave(findings_) ? findings_[0].cause : "");
+  const bool over = verdict_.state == "finished" || verdict_.state == "ended";
+  std::string key =
+      (over ? "" : verdict_.state) + "/" + (grave(findings_) ? findings_[0].cause : "");
   if (key == key_) return;
   // A run that ends keeps the time at which its cause was first named.
   const auto cause = [](const std::string& k) { return k.substr(k.find('/') + 1); };
@@ -40,6 +40,7 @@ bool WatchReport::has_news() {
 }
 
 bool WatchReport::settled(double now_s) const {
+  if (!trace_.outside.unwatched.empty()) return true;
   return now_s >= kSettledS && grave(findings_) && now_s - since_s_ >= 2 &&
          (verdict_.state == "stuck" || now_s >= kSureS);
 }
@@ -48,6 +49,11 @@ std::string WatchReport::text() const {
   std::string out = diagnosis_text(verdict_, findings_);
   const bool said = verdict_.sentence.find(trace_.outside.blind) != std::string::npos;
   if (!said) out += fmt::format("no Python stacks: {}\n", trace_.outside.blind);
+  const Outside& seen = trace_.outside;
+  if (seen.python_threads_read < seen.python_threads)
+    out += fmt::format(
+        "{} Python threads: each look reads {} of them, the main thread and others in turn\n",
+        seen.python_threads, seen.python_threads_read);
   return out;
 }
 
@@ -64,10 +70,17 @@ std::string WatchReport::json() const {
           : Json();
   out["steps"] = seen.progress.steps;
   out["step_s"] = seen.progress.step_s;
-  out["not_readable"] = seen.blind.empty() ? Json() : Json(seen.blind);
+  out["python_threads"] = seen.python_threads;
+  out["python_threads_read"] = seen.python_threads_read;
+  const std::string& unread = seen.unwatched.empty() ? seen.blind : seen.unwatched;
+  out["not_readable"] = unread.empty() ? Json() : Json(unread);
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-int WatchReport::exit_status() const { return needs_repair(verdict_, findings_) ? kFound : 0; }
+int WatchReport::exit_status() const {
+  if (verdict_.state == "not-watched") return kNotWatched;
+  if (needs_repair(verdict_, findings_)) return kFound;
+  return verdict_.state == "ended" ? kEnded : 0;
+}
 
 }  // namespace headway::cli

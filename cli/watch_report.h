@@ -8,6 +8,8 @@
 
 namespace headway::cli {
 
+constexpr int kFound = 3, kNotWatched = 4, kEnded = 5;  // exit statuses beside 0, 1 and 2
+
 // The verdicts on a watched run as they come: which is new, and how to show it.
 class WatchReport {
  public:
@@ -23,7 +25,8 @@ class WatchReport {
 
   std::string text() const;  // the verdict and its findings
   std::string json() const;  // for machines
-  int exit_status() const;   // 3 when something should be repaired
+  // 0 healthy, 3 something should be repaired, 4 not watched, 5 ended and nobody can say how
+  int exit_status() const;
 
  private:
   Trace trace_;

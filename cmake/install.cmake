@@ -17,7 +17,6 @@ install(FILES
   cmake/FindISAL.cmake
   cmake/FindDeflate.cmake
   cmake/FindDW.cmake
-  cmake/FindElf.cmake
   ${PROJECT_BINARY_DIR}/headwayConfigVersion.cmake
   DESTINATION ${package_dir})
 foreach(program headway_cli headway_train_cli)

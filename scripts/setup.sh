@@ -9,7 +9,7 @@ set -euo pipefail
 
 tools=(git make g++ cmake ninja-build ccache python3 python3-venv ca-certificates)
 clang=(clang-14 libclang-rt-14-dev llvm-14)
-libraries=(libfmt-dev libjpeg-dev libdeflate-dev libelf-dev libdw-dev libisal-dev libprotozero-dev
+libraries=(libfmt-dev libjpeg-dev libdeflate-dev libdw-dev libisal-dev libprotozero-dev
            libhwy-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libgtest-dev
            libgmock-dev zlib1g-dev)
 # OpenBLAS with OpenMP: its threads are libtorch's own, so that the two do not fight for the cores.

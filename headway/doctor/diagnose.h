@@ -21,7 +21,9 @@ inline bool grave(const std::vector<Finding>& findings) {
 }
 
 struct Verdict {
-  std::string state{};     // healthy, slow, stuck, not-started, crashed, finished
+  // healthy, slow, stuck, not-started, crashed, finished; of what is watched from outside also
+  // ended (nobody can say how) and not-watched (nothing can be said)
+  std::string state{};
   std::string sentence{};  // "healthy: compute-bound, 41 ms per step; epoch 1 ends in 14 min"
   std::optional<double> eta_s{};  // until the last epoch ends
 };

@@ -43,7 +43,7 @@ class OutsideEvidence {
   // Does a training step pass through this function?
   bool trains_in(const SeenFrame& frame) const;
 
-  bool running() const { return seen.exit.empty(); }
+  bool running() const { return seen.exit.empty() && !seen.gone; }
   bool training() const { return seen.training_since_s >= 0; }
   double training_s() const { return training() ? seen.at_s - seen.training_since_s : 0; }
   bool stepped() const { return seen.progress.steps > 0; }

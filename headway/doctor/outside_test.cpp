@@ -261,6 +261,24 @@ TEST(OutsideVerdict, ACrashSaysWhatAndWhere) {
             "crashed: exit status 1; ValueError: shapes differ at train.py:7   loss(x, y)");
 }
 
+TEST(OutsideVerdict, OfWhatMayNotBeReadNothingIsSaidButWhy) {
+  Trace trace = watched({training(300)});
+  trace.outside.unwatched = "process 2 is a thread of the kernel";
+  const Verdict said = verdict(trace, diagnose(trace));
+  EXPECT_EQ(said.state, "not-watched");
+  EXPECT_EQ(said.sentence, "not watched: process 2 is a thread of the kernel");
+  EXPECT_TRUE(diagnose(trace).empty());
+}
+
+TEST(OutsideVerdict, AProcessThatIsGoneIsNotHealthy) {
+  Trace trace = watched({training(300)});
+  trace.outside.gone = true;
+  const Verdict said = verdict(trace, {});
+  EXPECT_EQ(said.state, "ended");
+  EXPECT_NE(said.sentence.find("of watching"), std::string::npos) << said.sentence;
+  EXPECT_FALSE(said.eta_s);
+}
+
 TEST(OutsideVerdict, AHealthyRunSaysWhenItEnds) {
   Trace trace = watched({training(300)});
   trace.outside.progress.epoch = trace.outside.progress.epochs = 1;

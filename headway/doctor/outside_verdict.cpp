@@ -16,10 +16,10 @@ constexpr double kMoves = 3;  // a stack that changed within these seconds
 
 std::optional<double> seconds_left(const SeenProgress& p) {
   if (p.step_s <= 0 || p.steps_per_epoch <= 0 || p.steps < 3) return std::nullopt;
-  const int64_t epochs = std::max<int64_t>({1, p.epochs, p.epoch});
-  const int64_t now = std::max<int64_t>(1, p.epoch);
-  const int64_t left = (epochs - now) * p.steps_per_epoch + p.steps_per_epoch - p.step;
-  return left < 0 ? std::nullopt : std::optional(double(left) * p.step_s);
+  const double epochs = std::max({1.0, double(p.epochs), double(p.epoch)});
+  const double now = std::max(1.0, double(p.epoch));
+  const double left = (epochs - now + 1) * double(p.steps_per_epoch) - double(p.step);
+  return left < 0 ? std::nullopt : std::optional(left * p.step_s);
 }
 
 std::string where_now(const OutsideEvidence& e) {
@@ -78,9 +78,24 @@ Verdict crashed(const OutsideEvidence& e) {
   return out;
 }
 
+Verdict not_watched(const std::string& reason) {
+  return {.state = "not-watched", .sentence = "not watched: " + reason};
+}
+
+// Another's process does not tell how it ended.
+Verdict ended(const OutsideEvidence& e, const std::vector<Finding>& findings) {
+  Verdict out{.state = "ended"};
+  out.sentence = fmt::format("ended: the process is gone after {} of watching, nobody can say how",
+                             duration_text(e.seen.at_s));
+  const std::string before = grave(findings) ? findings[0].summary : pace(e);
+  if (!before.empty()) out.sentence += "; before: " + before;
+  return out;
+}
+
 }  // namespace
 
 std::vector<Finding> diagnose_outside(const Trace& trace) {
+  if (!trace.outside.unwatched.empty()) return {};
   const OutsideEvidence evidence(trace);
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> found) {
@@ -112,7 +127,11 @@ std::vector<Finding> diagnose_outside(const Trace& trace) {
 
 Verdict outside_verdict(const Trace& trace, const std::vector<Finding>& findings) {
   const OutsideEvidence e(trace);
+  if (!e.seen.unwatched.empty()) return not_watched(e.seen.unwatched);
+  if (e.seen.gone && e.seen.exit.empty()) return ended(e, findings);
   if (!e.running() && e.seen.exit_status != 0) return crashed(e);
+  if (!e.seen.launched && !e.seen.blind.empty() && !grave(findings))
+    return not_watched(e.seen.blind);
   Verdict out;
   out.eta_s = e.running() ? seconds_left(e.seen.progress) : std::nullopt;
   const std::string speed = pace(e);

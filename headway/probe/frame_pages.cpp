@@ -17,6 +17,7 @@ bool FramePages::copy(const MemoryReader& memory, std::span<const MemoryReader::
   std::erase_if(pages_, [](const Page& page) { return page.unused > kForgetAfter; });
   if (pages_.size() > kMostPages) pages_.clear();
   bytes_.resize(pages_.size() * kPage);
+  for (Page& page : pages_) page.copied = 0;
   std::vector<MemoryReader::Piece> pieces(first.begin(), first.end());
   for (size_t i = 0; i < pages_.size(); ++i)
     pieces.push_back({pages_[i].address, bytes_.data() + i * kPage, kPage});

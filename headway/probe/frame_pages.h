@@ -17,6 +17,7 @@ class FramePages {
             std::span<const MemoryReader::Piece> last);
   // From the last copy. False: not among its pages, but in the next copy it will be.
   bool get(uint64_t address, char* into, size_t bytes);
+  size_t kept_bytes() const { return bytes_.capacity() + pages_.capacity() * sizeof(Page); }
 
  private:
   struct Page {

@@ -3,7 +3,7 @@
 namespace headway {
 namespace {
 
-int lnotab_line(std::string_view table, int line, int64_t offset) {
+int64_t lnotab_line(std::string_view table, int64_t line, int64_t offset) {
   int64_t address = 0;
   for (size_t i = 0; i + 1 < table.size(); i += 2) {
     address += static_cast<unsigned char>(table[i]);
@@ -13,10 +13,10 @@ int lnotab_line(std::string_view table, int line, int64_t offset) {
   return line;
 }
 
-int deltas_line(std::string_view table, int first_line, int64_t offset) {
+int64_t deltas_line(std::string_view table, int64_t first_line, int64_t offset) {
   constexpr int kNoLine = -128;
   int64_t end = 0;
-  int line = first_line;
+  int64_t line = first_line;
   for (size_t i = 0; i + 1 < table.size(); i += 2) {
     const int delta = static_cast<signed char>(table[i + 1]);
     end += static_cast<unsigned char>(table[i]);
@@ -50,9 +50,9 @@ class Varints {
   size_t& at_;
 };
 
-int locations_line(std::string_view table, int first_line, int64_t offset) {
+int64_t locations_line(std::string_view table, int64_t first_line, int64_t offset) {
   int64_t end = 0;
-  int line = first_line;
+  int64_t line = first_line;
   for (size_t at = 0; at < table.size();) {
     const auto head = static_cast<unsigned char>(table[at++]);
     if (!(head & 128)) return first_line;  // not where an entry begins
@@ -83,12 +83,10 @@ int locations_line(std::string_view table, int first_line, int64_t offset) {
 int line_of(LineTable kind, std::string_view table, int first_line, int64_t offset) {
   // Not begun yet. The tables of 3.10 name the line that it will begin with.
   if (offset < 0 && kind != LineTable::kDeltas) return first_line;
-  switch (kind) {
-    case LineTable::kLnotab: return lnotab_line(table, first_line, offset);
-    case LineTable::kDeltas: return deltas_line(table, first_line, offset);
-    case LineTable::kLocations: return locations_line(table, first_line, offset);
-  }
-  return first_line;
+  const auto line = kind == LineTable::kLnotab   ? lnotab_line(table, first_line, offset)
+                    : kind == LineTable::kDeltas ? deltas_line(table, first_line, offset)
+                                                 : locations_line(table, first_line, offset);
+  return line == static_cast<int>(line) ? static_cast<int>(line) : first_line;
 }
 
 }  // namespace headway

@@ -1,13 +1,12 @@
 #include "headway/probe/memory_reader.h"
 
-#include <limits.h>
-#include <sys/uio.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <vector>
+
+#include "headway/core/clock.h"
 
 namespace headway {
+
+bool MemoryReader::stopped() const { return now_ns() >= stop_ns_; }
 
 bool MemoryReader::read(uint64_t address, void* into, size_t bytes) const {
   const Piece piece{address, into, bytes};
@@ -15,28 +14,21 @@ bool MemoryReader::read(uint64_t address, void* into, size_t bytes) const {
 }
 
 size_t MemoryReader::read(std::span<const Piece> pieces) const {
+  constexpr size_t kAtOnce = 256;  // more than the pages of one stack: those are of one moment
+  iovec here[kAtOnce], there[kAtOnce];
   size_t whole = 0;
-  std::vector<iovec> here, there;
-  while (whole < pieces.size()) {
-    const size_t count = std::min<size_t>(pieces.size() - whole, IOV_MAX);
-    here.clear(), there.clear();
-    for (const Piece& piece : pieces.subspan(whole, count)) {
-      here.push_back({piece.into, piece.bytes});
-      there.push_back({reinterpret_cast<void*>(piece.address), piece.bytes});
+  while (whole < pieces.size() && !stopped()) {
+    const size_t count = std::min(pieces.size() - whole, kAtOnce);
+    for (size_t i = 0; i < count; ++i) {
+      const Piece& piece = pieces[whole + i];
+      here[i] = {piece.into, piece.bytes};
+      there[i] = {reinterpret_cast<void*>(piece.address), piece.bytes};
     }
-    ssize_t got = process_vm_readv(pid_, here.data(), count, there.data(), count, 0);
-    if (got < 0) {
-      last_error_ = errno;
-      return whole;
-    }
-    size_t i = 0;
-    for (; i < count && got >= static_cast<ssize_t>(pieces[whole + i].bytes); ++i)
-      got -= static_cast<ssize_t>(pieces[whole + i].bytes);
-    whole += i;
-    if (i < count) {
-      last_error_ = EFAULT;
-      return whole;
-    }
+    ssize_t got = call_(pid_, here, count, there, count, 0);
+    const size_t until = whole + count;
+    while (whole < until && got >= static_cast<ssize_t>(pieces[whole].bytes))
+      got -= static_cast<ssize_t>(pieces[whole++].bytes);
+    if (whole < until) break;
   }
   return whole;
 }

@@ -15,16 +15,8 @@ namespace {
 
 constexpr uint64_t kPtraceCapability = 1ull << 19;  // CAP_SYS_PTRACE
 
-// A line of /proc/PID/status: "CapEff:\t0000..."
-std::string status_field(const std::string& status, const char* name) {
-  const size_t at = status.find(name);
-  if (at == std::string::npos) return "";
-  const size_t from = status.find_first_not_of(" \t", at + std::string(name).size());
-  return status.substr(from, status.find('\n', from) - from);
-}
-
 bool has_ptrace(const std::string& status) {
-  return std::strtoull(status_field(status, "CapEff:").c_str(), nullptr, 16) & kPtraceCapability;
+  return std::strtoull(status_field(status, "CapEff").c_str(), nullptr, 16) & kPtraceCapability;
 }
 
 // EFAULT: the kernel let us in, only nothing is at that address.
@@ -41,7 +33,7 @@ std::string why_not_readable(pid_t pid) {
   const std::string status = file_text(fmt::format("/proc/{}/status", pid));
   if (status.empty()) return "the process is gone";
   const std::string command = fmt::format("sudo headway attach {}", pid);
-  const auto owner = static_cast<uid_t>(std::atoi(status_field(status, "Uid:").c_str()));
+  const auto owner = static_cast<uid_t>(std::atoi(status_field(status, "Uid").c_str()));
   if (has_ptrace(file_text("/proc/self/status")))
     return fmt::format(
         "the kernel refused although CAP_SYS_PTRACE is there: a seccomp filter, or a user "

@@ -15,6 +15,8 @@
 namespace headway {
 namespace {
 
+constexpr int64_t kKernelThread = 0x00200000;  // PF_KTHREAD
+constexpr size_t kMostThreads = 4096;          // of a process that are looked at one by one
 constexpr size_t kMostOpenThreads = 200;  // per process; beyond that files are opened each time
 
 std::string read_again(int fd) {
@@ -45,20 +47,32 @@ TaskStat parse_stat(const std::string& text) {
     return out;
   out.name = text.substr(open + 1, close - open - 1);
   out.state = text[close + 2];
-  const char* at = text.c_str() + close + 3;
-  double fields[25] = {};  // as numbered in proc(5), from 4 on
-  for (int i = 4; i <= 24; ++i) {
-    char* end = nullptr;
-    fields[i] = std::strtod(at, &end);
-    at = end;
-  }
+  std::istringstream rest(text.substr(close + 3));
+  int64_t fields[25] = {};  // as numbered in proc(5), from 4 on
+  for (int i = 4; i <= 24; ++i) rest >> fields[i];
   static const double ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   out.parent = static_cast<pid_t>(fields[4]);
-  out.cpu_s = (fields[14] + fields[15]) / ticks;
-  out.threads = static_cast<int64_t>(fields[20]);
-  out.started_s = fields[22] / ticks;
-  out.rss_bytes = static_cast<int64_t>(fields[24]) * sysconf(_SC_PAGESIZE);
+  out.of_the_kernel = fields[9] & kKernelThread;
+  out.cpu_s = (double(fields[14]) + double(fields[15])) / ticks;
+  out.threads = fields[20];
+  out.started_ticks = static_cast<uint64_t>(fields[22]);
+  out.started_s = double(fields[22]) / ticks;
+  out.rss_bytes = fields[24] * sysconf(_SC_PAGESIZE);
   return out;
+}
+
+TaskStat stat_of(pid_t pid) {
+  return parse_stat(file_text(fmt::format("/proc/{}/stat", pid), 1024));
+}
+
+// A process may call itself "Uid: 0": only where a line begins does a name count.
+std::string status_field(const std::string& status, const std::string& name) {
+  const std::string line = "\n" + name + ":";
+  const size_t at = status.find(line);
+  if (at == std::string::npos) return "";
+  const size_t end = status.find('\n', at + 1);
+  const size_t from = std::min(status.find_first_not_of(" \t", at + line.size()), end);
+  return from == std::string::npos ? "" : status.substr(from, end - from);
 }
 
 std::vector<pid_t> numbers_in(const std::string& folder) {
@@ -70,6 +84,12 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
     if (number > 0) out.push_back(number);
   }
   std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<pid_t> threads_of(const std::string& folder) {
+  std::vector<pid_t> out = numbers_in(folder);
+  if (out.size() > kMostThreads) out.resize(kMostThreads);
   return out;
 }
 
@@ -129,7 +149,7 @@ void ThreadCounters::close_all(Files& files) {
 std::vector<ThreadCounters::Thread> ThreadCounters::read() {
   std::vector<Thread> out;
   const std::string folder = fmt::format("{}/{}/task", proc_, pid_);
-  for (const pid_t tid : numbers_in(folder)) {
+  for (const pid_t tid : threads_of(folder)) {
     const std::string task = fmt::format("{}/{}", folder, tid);
     std::string stat, sched;
     if (files_.count(tid) || files_.size() < kMostOpenThreads) {
@@ -173,7 +193,7 @@ std::vector<std::string> command_line(pid_t pid) {
 std::vector<pid_t> process_tree(pid_t root, size_t limit) {
   std::vector<pid_t> out = {root};
   for (size_t i = 0; i < out.size() && out.size() < limit; ++i) {
-    for (const pid_t tid : numbers_in(fmt::format("/proc/{}/task", out[i]))) {
+    for (const pid_t tid : threads_of(fmt::format("/proc/{}/task", out[i]))) {
       std::istringstream children(
           file_text(fmt::format("/proc/{}/task/{}/children", out[i], tid), 16384));
       for (pid_t child = 0; children >> child && out.size() < limit;) out.push_back(child);
@@ -183,10 +203,8 @@ std::vector<pid_t> process_tree(pid_t root, size_t limit) {
 }
 
 pid_t number_inside(pid_t pid, pid_t tid) {
-  const std::string text = file_text(fmt::format("/proc/{}/task/{}/status", pid, tid), 4096);
-  const size_t at = text.find("NSpid:");
-  if (at == std::string::npos) return tid;
-  std::istringstream numbers(text.substr(at + 6, text.find('\n', at) - at - 6));
+  std::istringstream numbers(
+      status_field(file_text(fmt::format("/proc/{}/task/{}/status", pid, tid)), "NSpid"));
   pid_t last = tid;
   for (pid_t number = 0; numbers >> number;) last = number;
   return last;

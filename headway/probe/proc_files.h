@@ -16,13 +16,21 @@ struct TaskStat {
   pid_t parent = 0;
   double cpu_s = 0;
   int64_t threads = 0, rss_bytes = 0;
-  double started_s = 0;  // after boot
+  double started_s = 0;        // after boot
+  uint64_t started_ticks = 0;  // the same as the kernel counts; with the PID who it is
+  bool of_the_kernel = false;  // a thread of the kernel's own
+
+  bool alive() const { return state != '?' && state != 'Z' && state != 'X'; }
 };
 
 // Empty or with state '?' when there is nothing to read.
 std::string file_text(const std::string& path, size_t limit = 8192);
 TaskStat parse_stat(const std::string& text);
+TaskStat stat_of(pid_t pid);
+// A line of /proc/PID/status by its name: "Uid" -> "0\t0\t0\t0"; empty: no such line.
+std::string status_field(const std::string& status, const std::string& name);
 std::vector<pid_t> numbers_in(const std::string& folder);  // of a directory of numbers
+std::vector<pid_t> threads_of(const std::string& folder);  // the oldest, where there are very many
 
 // What a blocked thread waits for, from /proc/PID/task/TID/syscall: "" when it runs. `fd_target` is
 // asked only for calls on a file: what /proc/PID/fd/N points to.

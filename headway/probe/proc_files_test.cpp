@@ -19,6 +19,22 @@ TEST(ProcFiles, AProgramMayBeCalledAnything) {
   EXPECT_DOUBLE_EQ(stat.cpu_s, 300.0 / double(sysconf(_SC_CLK_TCK)));
 }
 
+TEST(ProcFiles, AProgramMayCallItselfAsALineOfItsStatus) {
+  const std::string status =
+      "Name:\tUid:\\t0 Gid: 7\nState:\tS\nUid:\t1000\t1000\nGid:\t\nNSpid:\t5\t2\n";
+  EXPECT_EQ(status_field(status, "Uid"), "1000\t1000");
+  EXPECT_EQ(status_field(status, "Gid"), "");
+  EXPECT_EQ(status_field(status, "NSpid"), "5\t2");
+  EXPECT_EQ(status_field(status, "Groups"), "");
+}
+
+TEST(ProcFiles, AThreadOfTheKernelIsKnownByItsFlags) {
+  EXPECT_TRUE(parse_stat("2 (kthreadd) S 0 0 0 0 -1 2129984 0").of_the_kernel);
+  EXPECT_FALSE(stat_of(getpid()).of_the_kernel);
+  EXPECT_TRUE(stat_of(getpid()).alive());
+  EXPECT_GT(stat_of(getpid()).started_ticks, 0u);
+}
+
 TEST(ProcFiles, NothingToReadGivesNothing) {
   EXPECT_EQ(parse_stat("").state, '?');
   EXPECT_EQ(file_text("/no/such/file"), "");

@@ -3,34 +3,31 @@
 namespace headway {
 namespace {
 
-constexpr int kNone = PythonOffsets::kNone;
-
 // 3.8 to 3.10: frames are objects, code is bytes of its own.
 constexpr PythonOffsets kPython38 = {.interpreters_head = 32,
                                      .current_thread = 1368,
                                      .interpreter_next = 0,
                                      .threads_head = 8,
-                                     .gil = kNone,
-                                     .gil_last_holder = kNone,
-                                     .gil_locked = kNone,
+                                     .gil = {},
+                                     .gil_last_holder = {},
+                                     .gil_locked = {},
                                      .thread_next = 8,
                                      .thread_id = 176,
-                                     .native_id = kNone,
+                                     .native_id = {},
                                      .frame = 24,
-                                     .cframe_frame = kNone,
+                                     .cframe_frame = {},
                                      .frame_back = 24,
                                      .frame_code = 32,
                                      .frame_instruction = 104,
-                                     .frame_owner = kNone,
+                                     .frame_owner = {},
                                      .frame_globals = 48,
-                                     .frame_locals = 56,
                                      .frame_values = 360,
                                      .code_file = 104,
                                      .code_name = 112,
-                                     .code_qualname = kNone,
+                                     .code_qualname = {},
                                      .code_first_line = 40,
                                      .code_lines = 120,
-                                     .code_bytes = kNone,
+                                     .code_bytes = {},
                                      .code_names = 72,
                                      .text_ascii = 48,
                                      .text_compact = 72,
@@ -60,9 +57,9 @@ constexpr PythonOffsets kPython311 = {.interpreters_head = 40,
                                       .current_thread = 576,
                                       .interpreter_next = 0,
                                       .threads_head = 16,
-                                      .gil = kNone,
-                                      .gil_last_holder = kNone,
-                                      .gil_locked = kNone,
+                                      .gil = {},
+                                      .gil_last_holder = {},
+                                      .gil_locked = {},
                                       .thread_next = 8,
                                       .thread_id = 152,
                                       .native_id = 160,
@@ -70,10 +67,10 @@ constexpr PythonOffsets kPython311 = {.interpreters_head = 40,
                                       .cframe_frame = 8,
                                       .frame_back = 48,
                                       .frame_code = 32,
-                                      .frame_instruction = 56,
+                                      .frame_instruction = {},
+                                      .frame_code_at = 56,
                                       .frame_owner = 69,
                                       .frame_globals = 8,
-                                      .frame_locals = 24,
                                       .frame_values = 72,
                                       .code_file = 112,
                                       .code_name = 120,
@@ -92,13 +89,13 @@ constexpr PythonOffsets kPython311 = {.interpreters_head = 40,
 
 constexpr PythonOffsets python312() {
   PythonOffsets o = kPython311;
-  o.current_thread = kNone;
+  o.current_thread = {};
   o.threads_head = 72;
   o.gil = 384, o.gil_last_holder = 8, o.gil_locked = 16;
   o.thread_id = 136, o.native_id = 144;
   o.cframe_frame = 0;
   o.frame_back = 8, o.frame_code = 0, o.frame_owner = 70;
-  o.frame_globals = 24, o.frame_locals = 40;
+  o.frame_globals = 24;
   o.code_first_line = 68, o.code_bytes = 192;
   o.text_ascii = 40, o.text_compact = 56;
   return o;
@@ -110,7 +107,7 @@ constexpr PythonOffsets python313() {
   o.interpreter_next = 7264, o.threads_head = 7344;
   o.gil = 16;
   o.thread_id = 152, o.native_id = 160;
-  o.frame = 72, o.cframe_frame = kNone;
+  o.frame = 72, o.cframe_frame = {};
   o.code_bytes = 200;
   return o;
 }
@@ -120,8 +117,8 @@ constexpr PythonOffsets python313() {
 // Where each number stands in _Py_DebugOffsets of 3.14: cookie, version, free-threaded, then group
 // by group. What a frame keeps beside it is as in 3.13.
 std::optional<PythonOffsets> described_offsets(std::span<const uint64_t, kDescribed> description) {
-  const auto number = [&](int index) { return static_cast<int>(description[size_t(index)]); };
-  if (number(2) != 0) return std::nullopt;
+  const auto number = [&](size_t index) { return description[index]; };
+  if (number(2) != 0 || number(31) > PythonOffsets::kLargestFrame) return std::nullopt;
   PythonOffsets o = python313();
   o.interpreters_head = number(5);
   o.interpreter_next = number(8), o.threads_head = number(9), o.gil = number(15);
@@ -129,10 +126,11 @@ std::optional<PythonOffsets> described_offsets(std::span<const uint64_t, kDescri
   o.thread_next = number(24), o.frame = number(26);
   o.thread_id = number(27), o.native_id = number(28);
   o.frame_bytes = number(31), o.frame_back = number(32), o.frame_code = number(33);
-  o.frame_instruction = number(34), o.frame_values = number(35), o.frame_owner = number(36);
+  o.frame_code_at = number(34), o.frame_values = number(35), o.frame_owner = number(36);
   o.code_file = number(40), o.code_name = number(41), o.code_qualname = number(42);
   o.code_lines = number(43), o.code_first_line = number(44), o.code_names = number(46);
   o.code_bytes = number(48);
+  o.thread_bytes = PythonOffsets::kLargestThread;
   o.tag_bits = 3;
   return o;
 }

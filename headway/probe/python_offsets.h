@@ -4,6 +4,8 @@
 #include <optional>
 #include <span>
 
+#include "headway/probe/target_bytes.h"
+
 namespace headway {
 
 struct PythonVersion {
@@ -15,23 +17,29 @@ struct PythonVersion {
 // How a code object says which line an instruction belongs to.
 enum class LineTable { kLnotab, kDeltas, kLocations };
 
-// Where CPython keeps what a stack is read from: offsets in bytes on x86-64 Linux, from the headers
-// of each version. kNone: that version has no such thing.
+// Where CPython keeps what a stack is read from: on x86-64 Linux, from the headers of each version.
+// A version that has no such thing has no such field.
 struct PythonOffsets {
-  static constexpr int kNone = -1;
+  static constexpr size_t kLargestThread = 256, kLargestFrame = 1024;  // of what is read of one
 
-  int interpreters_head, current_thread;    // in _PyRuntime; the thread that holds the lock
-  int interpreter_next, threads_head, gil;  // in an interpreter; a pointer to the lock (3.12+)
-  int gil_last_holder, gil_locked;
-  int thread_next, thread_id, native_id;
-  int frame, cframe_frame;  // in a thread; in what its cframe points to (kNone: frame is direct)
-  int frame_back, frame_code, frame_instruction, frame_owner;
-  int frame_globals, frame_locals, frame_values;  // dictionaries; the first local
-  int code_file, code_name, code_qualname, code_first_line, code_lines, code_bytes, code_names;
-  int text_ascii, text_compact;
+  Field<uint64_t> interpreters_head, current_thread;    // in _PyRuntime; who holds the lock
+  Field<uint64_t> interpreter_next, threads_head, gil;  // in an interpreter; the lock (3.12+)
+  Field<uint64_t> gil_last_holder;
+  Field<int> gil_locked;
+  Field<uint64_t> thread_next, thread_id, native_id;
+  Field<uint64_t> frame, cframe_frame;  // in a thread; in what its cframe points to (none: direct)
+  Field<uint64_t> frame_back, frame_code;
+  Field<int> frame_instruction;     // counted (up to 3.10)
+  Field<uint64_t> frame_code_at{};  // as an address (3.11 on)
+  Field<char> frame_owner;
+  Field<uint64_t> frame_globals, frame_values;  // a dictionary; the first local
+  Field<uint64_t> code_file, code_name, code_qualname;
+  Field<int> code_first_line;
+  Field<uint64_t> code_lines, code_bytes, code_names;
+  Field<char> text_ascii, text_compact;
   LineTable lines;
-  int instruction_bytes;                     // what the frame's counter counts; 0: it is an address
-  int thread_bytes, frame_bytes, code_size;  // how much to read of each
+  int instruction_bytes;                        // what the frame's counter counts
+  size_t thread_bytes, frame_bytes, code_size;  // how much to read of each
   uint64_t tag_bits = 0;  // of pointers in frames that are no part of the address
 };
 
@@ -39,7 +47,8 @@ struct PythonOffsets {
 std::optional<PythonOffsets> offsets_of(PythonVersion version);
 
 // From 3.14 on _PyRuntime begins with a description of the interpreter's own layout; these are its
-// first kDescribed numbers, from the cookie on. Nothing when it is a build without the lock.
+// first kDescribed numbers, from the cookie on. Nothing when it is a build without the lock, or no
+// structure of Python's can have that size.
 constexpr int kDescribed = 50;
 std::optional<PythonOffsets> described_offsets(std::span<const uint64_t, kDescribed> description);
 

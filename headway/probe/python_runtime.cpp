@@ -1,7 +1,7 @@
 #include "headway/probe/python_runtime.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <cstring>
@@ -19,37 +19,45 @@ struct Mapping {
   std::string path{};
 };
 
-// "7f.. r-xp 00001000 08:01 123   /usr/bin/python3.11": the first part of each file.
+constexpr int kMostLookedInto = 3;             // files that may hold a Python
+constexpr size_t kMostFiles = 64;              // of a process that are remembered
+constexpr size_t kMostMappings = 100000;       // lines; a process may have as many as it likes
+constexpr uint64_t kLargestFile = 8ull << 30;  // nothing but tables is read of it
+
+bool may_hold_python(const std::string& path, bool program) {
+  const size_t name = path.rfind('/') + 1;
+  return program || path.compare(name, 9, "libpython") == 0;
+}
+
+// "7f.. r-xp 00001000 08:01 123   /usr/bin/python3.11": the first part of each file that tells
+// something, the program first.
 std::vector<Mapping> first_mappings(pid_t pid) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   std::vector<Mapping> out;
   std::set<std::string> seen;
-  for (std::string line; std::getline(maps, line);) {
+  size_t lines = 0;
+  for (std::string line; lines < kMostMappings && std::getline(maps, line); ++lines) {
     const size_t path_at = line.find('/');
-    if (path_at == std::string::npos) continue;
-    Mapping mapping;
+    if (path_at == std::string::npos || out.size() >= kMostFiles) continue;
+    const std::string path = line.substr(path_at);
+    if (!may_hold_python(path, out.empty()) && !version_in_path(path)) continue;
     unsigned long long start = 0, offset = 0, inode = 0;
     if (std::sscanf(line.c_str(), "%llx-%*x %*s %llx %*s %llu", &start, &offset, &inode) != 3)
       continue;
-    mapping.start = start, mapping.offset = offset, mapping.inode = inode;
-    mapping.path = line.substr(path_at);
-    if (seen.insert(mapping.path).second) out.push_back(mapping);
+    if (seen.insert(path).second) out.push_back({start, offset, inode, path});
   }
   return out;
 }
 
 // In a container the path is the container's own; of a chroot it is ours.
-std::string file_to_open(pid_t pid, const Mapping& mapping) {
-  const std::string theirs = fmt::format("/proc/{}/root{}", pid, mapping.path);
-  struct stat file {};
-  if (::stat(theirs.c_str(), &file) == 0) return theirs;
-  const bool same = ::stat(mapping.path.c_str(), &file) == 0 && file.st_ino == mapping.inode;
-  return same ? mapping.path : theirs;
-}
-
-bool may_hold_python(const std::string& path, bool program) {
-  const size_t name = path.rfind('/') + 1;
-  return program || path.compare(name, 9, "libpython") == 0;
+std::optional<TargetFile> open_mapping(pid_t pid, const FileUser& user, const Mapping& mapping) {
+  constexpr auto kAny = TargetFile::Owner::kAny;
+  if (auto theirs = TargetFile::open(pid, user, mapping.path, kAny, kLargestFile)) return theirs;
+  const auto ourselves = file_user_of(::getpid());
+  auto ours = ourselves ? TargetFile::open(::getpid(), *ourselves, mapping.path, kAny, kLargestFile)
+                        : std::nullopt;
+  if (!ours || ours->inode() != mapping.inode) return std::nullopt;
+  return ours;
 }
 
 std::optional<PythonVersion> version_of(const MemoryReader& memory, const ElfSymbols& elf,
@@ -89,12 +97,16 @@ std::optional<PythonRuntime> find_python(pid_t pid, std::string* problem) {
     return std::nullopt;
   };
   const std::vector<Mapping> mappings = first_mappings(pid);
-  if (mappings.empty()) return say("its memory map cannot be read");
+  const auto user = file_user_of(pid);
+  if (mappings.empty() || !user) return say("its memory map cannot be read");
   const MemoryReader memory(pid);
+  int looked_into = 0;
   for (const Mapping& mapping : mappings) {
     if (!may_hold_python(mapping.path, &mapping == &mappings[0])) continue;
-    const ElfSymbols elf =
-        find_elf_symbols(file_to_open(pid, mapping), {"_PyRuntime", ".PyRuntime", "Py_Version"});
+    if (++looked_into > kMostLookedInto) break;
+    const auto file = open_mapping(pid, *user, mapping);
+    if (!file) continue;
+    const ElfSymbols elf = find_elf_symbols(*file, {"_PyRuntime", ".PyRuntime", "Py_Version"});
     const auto symbol = elf.symbols.find("_PyRuntime");
     const auto section = elf.sections.find(".PyRuntime");
     uint64_t address = 0;

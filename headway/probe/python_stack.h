@@ -3,7 +3,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,19 +11,10 @@
 
 #include "headway/probe/frame_pages.h"
 #include "headway/probe/memory_reader.h"
+#include "headway/probe/python_objects.h"
 #include "headway/probe/python_runtime.h"
 
 namespace headway {
-
-// A function as Python compiled it.
-struct PythonCode {
-  std::string file{}, function{};
-  int first_line = 0;
-  std::string lines{};                // the line table
-  std::vector<std::string> locals{};  // names, in the frame's order
-  bool users = false;                 // no library's
-  uint64_t id = 0;                    // equal for the same function in another process
-};
 
 struct PythonFrame {
   std::shared_ptr<const PythonCode> code;
@@ -41,28 +31,40 @@ struct PythonThread {
   uint64_t fingerprint = 0;           // of all frames with their instructions
 };
 
-// Reads the Python stacks of every thread of a running process, without stopping it. A stack counts
+struct PythonThreads {
+  std::vector<PythonThread> read{};  // the main thread first
+  size_t all = 0;  // so many there are: of very many a part is read, another one each time
+};
+
+// Reads the Python stacks of the threads of a running process, without stopping it. A stack counts
 // when two copies in a row agree in all frames, but that the innermost may move on; when it ends
 // where that thread's stack ended before; and when it leads through code only. Else it is read
-// again. Not for several threads.
+// again. A target that lies gets wrong stacks, but neither crashes us nor holds us nor fills our
+// memory. Not for several threads.
 class PythonStacks {
  public:
+  PythonStacks(const PythonStacks&) = delete;
   // Error when the version's layout is not known.
   PythonStacks(pid_t pid, const PythonRuntime& runtime);
+  // `main_tid`: the main thread's number in the target's own namespace.
+  PythonStacks(MemoryReader memory, pid_t main_tid, const PythonRuntime& runtime);
 
-  // Empty when the target is gone or may not be read. A stack that never stands still is tried
+  // None when the target is gone or may not be read. A stack that never stands still is tried
   // again for so long: no thread keeps Python's lock for more than 5 ms while others want it.
-  std::vector<PythonThread> read(double patience_s = 0);
+  PythonThreads read(double patience_s = 0);
+  // Nothing is read after this moment (of now_ns) until another one is named: what was not reached
+  // comes first next time.
+  void stop_at(int64_t ns) { memory_.stop_at(ns); }
+  size_t kept_bytes() const;  // remembered
 
   const MemoryReader& memory() const { return memory_; }
   const PythonOffsets& offsets() const { return offsets_; }
-  std::optional<std::string> text(uint64_t object, size_t limit = 512) const;  // of a str
-  std::string type_name(uint64_t type);  // "int"; empty when it cannot be read
+  PythonObjects& objects() { return objects_; }
 
  private:
   struct RawThread {
     uint64_t address = 0, next = 0;
-    uint64_t id = 0, native = 0;
+    pid_t tid = 0;
   };
   struct RawFrame {
     uint64_t address = 0, back = 0, code = 0, instruction = 0;
@@ -73,35 +75,32 @@ class PythonStacks {
 
   using RawStack = std::vector<RawFrame>;
 
-  std::vector<RawThread> list_threads(uint64_t& holder);
+  std::vector<RawThread> list_threads(uint64_t& holder) const;
+  std::optional<RawThread> thread_at(uint64_t address) const;
+  void list_threads_of(uint64_t interpreter, std::vector<RawThread>& out) const;
+  size_t thread_bytes() const;
   void read_stack(const RawThread& thread, double patience_s, PythonThread& out);
   std::optional<RawStack> walk(uint64_t thread);
+  std::optional<RawFrame> frame_in(TargetBytes bytes, uint64_t address) const;
   bool is_base(uint64_t thread, const RawStack& stack, bool stands_still);
   bool is_mark(const RawFrame& frame) const;
   bool resolve(const RawStack& raw, PythonThread& out, bool& new_code);
-  std::shared_ptr<const PythonCode> code_at(uint64_t address, const char* header, bool& new_code);
-  bool is_code_type(uint64_t type);
-  pid_t native_id(const RawThread& thread) const;
-
-  struct Known {
-    std::shared_ptr<const PythonCode> code;
-    uint64_t file = 0, name = 0, lines = 0;  // addresses: another code object in the same place
-    int first_line = 0;                      // differs in one of these
-  };
 
   MemoryReader memory_;
+  const pid_t main_tid_;
   const PythonRuntime runtime_;
   const PythonOffsets offsets_;
-  uint64_t code_type_ = 0;
-  std::unordered_map<uint64_t, Known> codes_;
+  PythonObjects objects_;
   struct Remembered {  // of a thread
     FramePages pages{};
     RawStack last{};    // accepted
     uint64_t base = 0;  // its outermost frame
     uint64_t cframe = 0;
+
+    size_t kept_bytes() const { return pages.kept_bytes() + last.capacity() * sizeof(RawFrame); }
   };
   std::unordered_map<uint64_t, Remembered> threads_;
-  std::map<uint64_t, std::string> type_names_;
+  size_t next_thread_ = 0;  // whose turn it is, of those beside the main thread
 };
 
 }  // namespace headway

@@ -53,8 +53,8 @@ class Python {
   bool ready_ = false;
 };
 
-const PythonThread* main_thread(const std::vector<PythonThread>& threads, pid_t pid) {
-  for (const PythonThread& thread : threads)
+const PythonThread* main_thread(const PythonThreads& threads, pid_t pid) {
+  for (const PythonThread& thread : threads.read)
     if (thread.tid == pid) return &thread;
   return nullptr;
 }

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
 
-constexpr size_t kMostNames = 20000;
+constexpr size_t kMostNames = 5000;
 constexpr int64_t kMostGlobals = 2000;
 
 bool is_one_of(const std::string& name, std::initializer_list<const char*> words) {
@@ -54,8 +53,8 @@ std::vector<SeenValue> PythonValues::read_locals(const PythonFrame& frame) {
   const auto& names = frame.code->locals;
   if (names.empty()) return out;
   std::vector<uint64_t> objects(names.size());
-  if (!stacks_.memory().read(frame.address + uint64_t(stacks_.offsets().frame_values),
-                             objects.data(), objects.size() * sizeof(uint64_t)))
+  if (!stacks_.memory().read(stacks_.offsets().frame_values.in(frame.address), objects.data(),
+                             objects.size() * sizeof(uint64_t)))
     return out;
   for (size_t i = 0; i < names.size(); ++i) {
     objects[i] &= ~stacks_.offsets().tag_bits;
@@ -69,20 +68,25 @@ std::vector<SeenValue> PythonValues::read_locals(const PythonFrame& frame) {
 // PyDictObject: keys at 32. Its keys: log2 of the index's bytes at 9, kind at 10, entries at 24,
 // the index at 32 and the entries behind it: (hash,) key, value.
 std::vector<SeenValue> PythonValues::read_globals(const PythonFrame& frame) {
+  constexpr Field<uint64_t> kKeys = 32;
+  constexpr Field<unsigned char> kLogOfIndex = 9, kKind = 10;
+  constexpr Field<int64_t> kEntries = 24;
+  constexpr size_t kHead = 32;
+  constexpr int kLargestLog = 24;
   std::vector<SeenValue> out;
   const MemoryReader& memory = stacks_.memory();
-  if (stacks_.offsets().code_bytes == PythonOffsets::kNone) return out;
-  const uint64_t dict =
-      memory.value<uint64_t>(frame.address + uint64_t(stacks_.offsets().frame_globals)).value_or(0);
-  const uint64_t keys = memory.value<uint64_t>(dict + 32).value_or(0);
-  unsigned char head[32];
-  if (!memory.read(keys, head, sizeof head) || head[9] > 24) return out;
-  int64_t count = 0;
-  std::memcpy(&count, head + 24, sizeof count);
-  if (count <= 0 || count > kMostGlobals) return out;
-  const size_t stride = head[10] == 0 ? 3 : 2;
+  if (!stacks_.offsets().code_bytes) return out;
+  const auto dict = memory.get(frame.address, stacks_.offsets().frame_globals);
+  const auto keys = memory.get(dict.value_or(0), kKeys);
+  char copy[kHead];
+  if (!keys || !memory.read(*keys, copy, sizeof copy)) return out;
+  const TargetBytes head(copy, sizeof copy);
+  const int log = *head.get(kLogOfIndex);
+  const int64_t count = *head.get(kEntries);
+  if (log > kLargestLog || count <= 0 || count > kMostGlobals) return out;
+  const size_t stride = *head.get(kKind) == 0 ? 3 : 2;
   std::vector<uint64_t> entries(static_cast<size_t>(count) * stride);
-  if (!memory.read(keys + 32 + (uint64_t{1} << head[9]), entries.data(), entries.size() * 8))
+  if (!memory.read(*keys + kHead + (uint64_t{1} << log), entries.data(), entries.size() * 8))
     return out;
   for (size_t i = 0; i < entries.size(); i += stride) {
     const uint64_t key = entries[i + stride - 2], object = entries[i + stride - 1];
@@ -99,37 +103,32 @@ const std::string& PythonValues::name_at(uint64_t object) {
   const auto known = names_.find(object);
   if (known != names_.end()) return known->second;
   if (names_.size() > kMostNames) names_.clear();
-  return names_[object] = stacks_.text(object, 64).value_or("");
+  return names_[object] = stacks_.objects().text(object, 64).value_or("");
 }
 
 std::string PythonValues::value_text(const std::string& name, uint64_t object) {
-  const MemoryReader& memory = stacks_.memory();
-  char head[32];
-  if (!memory.read(object, head, sizeof head)) return "";
-  uint64_t type = 0;
-  int64_t size = 0;
-  std::memcpy(&type, head + 8, 8), std::memcpy(&size, head + 16, 8);
-  const std::string kind = stacks_.type_name(type);
+  char copy[32];
+  if (!stacks_.memory().read(object, copy, sizeof copy)) return "";
+  const TargetBytes head(copy, sizeof copy);
+  const int64_t size = *head.at<int64_t>(16);
+  const std::string kind = stacks_.objects().type_name(*head.at<uint64_t>(8));
   const char wanted = kind_of_variable(name);
   if (kind == "int" && wanted == 'n') {
     // Up to 3.11 the sign and number of digits; from 3.12 a tag with the count above three bits.
-    const bool tagged = stacks_.offsets().gil != PythonOffsets::kNone;
-    const int64_t digits = tagged ? int64_t(uint64_t(size) >> 3) : std::abs(size);
+    const bool tagged(stacks_.offsets().gil);
     const bool negative = tagged ? (size & 3) == 2 : size < 0;
+    const uint64_t digits = tagged     ? uint64_t(size) >> 3
+                            : negative ? -uint64_t(size)
+                                       : uint64_t(size);
     if (digits > 2) return "";
-    uint32_t digit[2] = {};
-    std::memcpy(digit, head + 24, 8);
-    int64_t value = digits > 0 ? digit[0] : 0;
-    if (digits > 1) value |= int64_t(digit[1]) << 30;
+    int64_t value = digits > 0 ? *head.at<uint32_t>(24) : 0;
+    if (digits > 1) value |= int64_t(*head.at<uint32_t>(28)) << 30;
     return std::to_string(negative ? -value : value);
   }
-  if (kind == "float" && (wanted == 'f' || wanted == 'n')) {
-    double value = 0;
-    std::memcpy(&value, head + 16, 8);
-    return fmt::format("{:.6g}", value);
-  }
+  if (kind == "float" && (wanted == 'f' || wanted == 'n'))
+    return fmt::format("{:.6g}", *head.at<double>(16));
   if (kind == "str" && wanted == 's') {
-    const std::string text = stacks_.text(object, 300).value_or("");
+    const std::string text = stacks_.objects().text(object, 300).value_or("");
     return redact(text) == text ? text : "";
   }
   if (kind == "list" && (wanted == 'l' || name == "batch"))

@@ -1,8 +1,6 @@
 #include "headway/probe/source_lines.h"
 
-#include <fmt/format.h>
-
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "headway/trace/redact.h"
@@ -11,6 +9,7 @@ namespace headway {
 namespace {
 
 constexpr size_t kMostLines = 50000, kMostFiles = 64, kLongestLine = 160;
+constexpr size_t kLargestFile = 4 << 20, kMostBytes = 16 << 20;  // one; all that are remembered
 
 bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
@@ -30,14 +29,25 @@ bool is_users_file(const std::string& file) {
 const std::vector<std::string>& SourceLines::lines_of(const std::string& file) {
   auto known = files_.find(file);
   if (known == files_.end()) {
-    if (files_.size() >= kMostFiles) files_.clear();
+    if (files_.size() >= kMostFiles || kept_bytes_ > kMostBytes) files_.clear(), kept_bytes_ = 0;
     known = files_.try_emplace(file).first;
-    const char* folder = file[0] == '/' ? "root" : "cwd/";
-    std::ifstream in(fmt::format("/proc/{}/{}{}", pid_, folder, file));
-    for (std::string each; std::getline(in, each) && known->second.size() < kMostLines;)
+    std::istringstream in(read_file(file));
+    for (std::string each; std::getline(in, each) && known->second.size() < kMostLines;) {
       known->second.push_back(each.substr(0, kLongestLine));
+      kept_bytes_ += sizeof each + known->second.back().size();
+    }
   }
   return known->second;
+}
+
+std::string SourceLines::read_file(const std::string& file) const {
+  if (!user_) return "";
+  const auto opened =
+      TargetFile::open(pid_, *user_, file, TargetFile::Owner::kUserOrEverybody, kLargestFile);
+  if (!opened) return "";
+  std::string out(opened->size(), '\0');
+  out.resize(opened->read(0, out.data(), out.size()));
+  return out;
 }
 
 std::string SourceLines::text(const std::string& file, int64_t line) {

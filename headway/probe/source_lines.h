@@ -3,18 +3,22 @@
 #include <sys/types.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "headway/probe/target_file.h"
 
 namespace headway {
 
 // Is this file of the person who wrote the program, and not of a library or of Python itself?
 bool is_users_file(const std::string& file);
 
-// Source text of a watched process, seen as it sees its files. Remembers what it read.
+// Source text of a watched process, seen as it sees its files and may read them: its user's own,
+// and root's that all may read. Remembers what it read.
 class SourceLines {
  public:
-  explicit SourceLines(pid_t pid) : pid_(pid) {}
+  explicit SourceLines(pid_t pid) : pid_(pid), user_(file_user_of(pid)) {}
 
   // Without blanks at both ends; empty when the file is not there. Secrets are hidden.
   std::string text(const std::string& file, int64_t line);
@@ -27,12 +31,17 @@ class SourceLines {
   const std::vector<std::string>& endless_generators(const std::string& file);
   // The first line of this file that decodes images in TensorFlow's own threads; 0: none does.
   int64_t decoding_line(const std::string& file);
+  size_t kept_bytes() const { return kept_bytes_; }
 
  private:
   const std::vector<std::string>& lines_of(const std::string& file);
   static int64_t find_decoding_line(const std::vector<std::string>& lines);
 
+  std::string read_file(const std::string& file) const;
+
   pid_t pid_;
+  std::optional<FileUser> user_;
+  size_t kept_bytes_ = 0;
   std::map<std::string, std::vector<std::string>> files_;
   std::map<std::string, std::vector<std::string>> endless_;
   std::map<std::string, int64_t> decoding_;

@@ -10,6 +10,7 @@ namespace {
 constexpr size_t kMost = 800;
 constexpr double kWindowS = 8;
 constexpr size_t kMostPlaces = 32;
+constexpr size_t kFramesAtAnEnd = 64;  // kept of a deeper stack: the innermost and the outermost
 
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
@@ -20,7 +21,10 @@ uint64_t mix(uint64_t hash, uint64_t value) {
 
 std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sources) {
   std::vector<SeenFrame> out;
-  for (const PythonFrame& frame : thread.frames) {
+  const size_t depth = thread.frames.size();
+  for (size_t i = 0; i < depth; ++i) {
+    if (i == kFramesAtAnEnd && depth > 2 * kFramesAtAnEnd) i = depth - kFramesAtAnEnd;
+    const PythonFrame& frame = thread.frames[i];
     if (frame.code->file.ends_with("multiprocessing/popen_fork.py")) break;
     SeenFrame& seen = out.emplace_back();
     seen.file = frame.code->file, seen.function = frame.code->function, seen.line = frame.line;

@@ -13,7 +13,7 @@
 namespace headway {
 
 // Frames as they are shown and judged: with the text of the user's lines. A forked worker's own
-// part only, without the stack its parent had.
+// part only, without the stack its parent had. The middle of a very deep stack is left out.
 std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sources);
 
 // Counts equal stacks. Holds a bounded number: the rarest are forgotten.

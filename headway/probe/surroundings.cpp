@@ -15,7 +15,7 @@
 namespace headway {
 namespace {
 
-constexpr size_t kMostNamed = 5, kMostLooked = 200;
+constexpr size_t kMostNamed = 5, kMostLooked = 200, kMostMappings = 100000;
 
 const char* network_name(long type) {
   switch (static_cast<unsigned long>(type)) {
@@ -50,10 +50,12 @@ void look_at_files(pid_t pid, Surroundings& out) {
 void look_at_libraries(pid_t pid, Surroundings& out) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   std::set<std::string> seen;
-  for (std::string line; std::getline(maps, line);) {
+  size_t lines = 0;
+  for (std::string line; lines < kMostMappings && std::getline(maps, line); ++lines) {
     const size_t slash = line.rfind('/');
     if (slash == std::string::npos || line.find(".so") == std::string::npos) continue;
     const std::string name = line.substr(slash + 1);
+    if (!name.starts_with("lib") && !name.starts_with("_pywrap")) continue;
     if (!seen.insert(name).second) continue;
     if (name.starts_with("libtorch_cpu")) out.framework = "torch";
     if (name.starts_with("libtensorflow") || name.starts_with("_pywrap_tensorflow"))
@@ -77,12 +79,6 @@ Surroundings look_around(pid_t pid) {
     out.shm_free_bytes = static_cast<int64_t>(shm.f_bavail * shm.f_frsize);
   }
   return out;
-}
-
-bool file_exists_for(pid_t pid, const std::string& path) {
-  struct stat found;
-  const char* folder = path.starts_with("/") ? "root" : "cwd/";
-  return ::stat(fmt::format("/proc/{}/{}{}", pid, folder, path).c_str(), &found) == 0;
 }
 
 }  // namespace headway

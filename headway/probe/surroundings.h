@@ -18,7 +18,4 @@ struct Surroundings {
 };
 Surroundings look_around(pid_t pid);
 
-// Is there such a file for this process, which may live in another root and folder?
-bool file_exists_for(pid_t pid, const std::string& path);
-
 }  // namespace headway

@@ -6,14 +6,17 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
+#include "headway/core/clock.h"
 #include "headway/core/error.h"
 
 namespace headway {
 namespace {
 
 constexpr double kLookAgainS = 0.25, kLookSeldomS = 3;
-constexpr double kLate = 0.6;  // how much of the last rate stays in "of late"
+constexpr size_t kMostValues = 60;  // of one stack
+constexpr double kLate = 0.6;       // how much of the last rate stays in "of late"
 
 std::string link_target(const std::string& path) {
   char buffer[PATH_MAX];
@@ -31,7 +34,13 @@ double value_behind(const std::string& text, const char* key) {
 }  // namespace
 
 Target::Target(pid_t pid)
-    : sources(pid), pid_(pid), inside_(number_inside(pid, pid)), counters_(pid) {
+    : sources(pid),
+      pid_(pid),
+      inside_(number_inside(pid, pid)),
+      started_ticks_(stat_of(pid).started_ticks),
+      user_(file_user_of(pid)),
+      stop_ns_(std::numeric_limits<int64_t>::max()),
+      counters_(pid) {
   seen.pid = pid;
 }
 
@@ -45,17 +54,19 @@ pid_t Target::outside_number(pid_t inside) const {
 
 void Target::look_for_python(double now_s) {
   const std::string program = link_target(fmt::format("/proc/{}/exe", pid_));
-  if (program != program_) {  // it became another program
-    program_ = program;
-    stacks_.reset(), values_.reset();
-    looked_s_ = -1e9;
+  const auto user = file_user_of(pid_);
+  if (program != program_ || user != user_) {  // it became another program, or somebody else
+    program_ = program, user_ = user;
+    forget();
   }
+  if (now_ns() >= stop_ns_) return;
   if (stacks_ || now_s - looked_s_ < (now_s < 10 ? kLookAgainS : kLookSeldomS)) return;
   looked_s_ = now_s;
   const auto runtime = find_python(pid_, &problem);
   if (!runtime) return;
   try {
     stacks_ = std::make_unique<PythonStacks>(pid_, *runtime);
+    stacks_->stop_at(stop_ns_);
     values_ = std::make_unique<PythonValues>(*stacks_);
     seen.python = fmt::format("{}.{}", runtime->version.major, runtime->version.minor);
     problem.clear();
@@ -64,12 +75,28 @@ void Target::look_for_python(double now_s) {
   }
 }
 
-std::vector<PythonThread> Target::read_stacks(double now_s) {
+void Target::stop_at(int64_t ns) {
+  stop_ns_ = ns;
+  if (stacks_) stacks_->stop_at(ns);
+}
+
+void Target::forget() {
+  values_.reset(), stacks_.reset();
+  sources = SourceLines(pid_);
+  main_stack = {};
+  looked_s_ = -1e9;
+}
+
+size_t Target::kept_bytes() const {
+  return sources.kept_bytes() + (stacks_ ? stacks_->kept_bytes() : 0);
+}
+
+PythonThreads Target::read_stacks(double now_s) {
   if (!stacks_) look_for_python(now_s);
   if (!stacks_) return {};
-  std::vector<PythonThread> out = stacks_->read();
+  PythonThreads out = stacks_->read();
   uint64_t all = 0;
-  for (const PythonThread& thread : out) {
+  for (const PythonThread& thread : out.read) {
     if (thread.torn) {
       ++all;
       continue;
@@ -96,12 +123,12 @@ std::string Target::wait_of(pid_t tid) const {
 
 bool Target::read_counters(double now_s) {
   look_for_python(now_s);
-  const TaskStat stat = parse_stat(file_text(fmt::format("/proc/{}/stat", pid_), 1024));
-  if (stat.state == '?') return false;
+  const TaskStat stat = stat_of(pid_);
+  if (stat.state == '?' || !is(stat)) return false;
   seen.name = stat.name;
   seen.state = std::string(1, stat.state);
   seen.threads = stat.threads, seen.rss_bytes = stat.rss_bytes;
-  if (stat.state == 'Z' || stat.state == 'X') return false;
+  if (!stat.alive()) return false;
   read_bytes = value_behind(file_text(fmt::format("/proc/{}/io", pid_), 1024), "rchar:");
   threads = counters_.read();
   const double passed = counted_s_ >= 0 ? now_s - counted_s_ : 0;
@@ -138,6 +165,7 @@ std::vector<SeenValue> Target::read_values(const PythonThread& thread) {
     if (!frame.code->users && !trainer) continue;
     for (SeenValue& value : values_->read(frame, frame.code->users))
       out.push_back(std::move(value));
+    if (out.size() > kMostValues) break;
   }
   return out;
 }

@@ -21,8 +21,10 @@ class Target {
  public:
   explicit Target(pid_t pid);
 
-  // Python's stacks of all threads, now; empty without Python or without permission.
-  std::vector<PythonThread> read_stacks(double now_s);
+  // Nothing more is read of its memory after this moment (of now_ns).
+  void stop_at(int64_t ns);
+  // Python's stacks, now; none without Python or without permission.
+  PythonThreads read_stacks(double now_s);
   // What a thread waits for; empty: nothing. `tid` as Python names it.
   std::string wait_of(pid_t tid) const;
   // Process and thread counters; false once it is gone or a zombie.
@@ -30,9 +32,15 @@ class Target {
   // The helpful variables of a stack's frames, the user's first.
   std::vector<SeenValue> read_values(const PythonThread& thread);
 
+  // Drops what can be read again; so many bytes there are of it.
+  void forget();
+  size_t kept_bytes() const;
+
   bool has_python() const { return stacks_ != nullptr; }
   pid_t pid() const { return pid_; }
   bool is_main_thread(pid_t tid) const;
+  // Is this still the process that it was, and not another one with its number?
+  bool is(const TaskStat& stat) const { return stat.started_ticks == started_ticks_; }
 
   SeenProcess seen{};
   SourceLines sources;
@@ -51,7 +59,10 @@ class Target {
 
   const pid_t pid_;
   pid_t inside_;  // its number in its own namespace
+  const uint64_t started_ticks_;
   std::string program_;
+  std::optional<FileUser> user_;
+  int64_t stop_ns_;
   std::unique_ptr<PythonStacks> stacks_;
   std::unique_ptr<PythonValues> values_;
   ThreadCounters counters_;

@@ -10,8 +10,9 @@ namespace {
 // Best first. No `i`: it may count anything, the files that a generator tries in vain among them.
 constexpr const char* kCountSteps[] = {"global_step", "step",      "batch_idx", "batch_index",
                                        "batch_id",    "iteration", "begin_step"};
-constexpr int64_t kChanges = 2;      // before it is believed
-constexpr double kStepMemory = 0.7;  // of the pace so far
+constexpr int64_t kChanges = 2;                  // before it is believed
+constexpr int64_t kLargest = 1'000'000'000'000;  // no run takes as many steps
+constexpr double kStepMemory = 0.7;              // of the pace so far
 constexpr size_t kMostCounters = 200;
 
 }  // namespace
@@ -22,6 +23,7 @@ void VariableProgress::take(const std::vector<SeenValue>& values, double now_s) 
   for (const SeenValue& value : values) {
     if (kind_of_variable(value.name) != 'n') continue;
     const int64_t number = std::atoll(value.value.c_str());
+    if (number < 0 || number > kLargest) continue;
     if (value.name == "epoch") progress_.epoch = number + 1;
     if (value.name == "epochs" || value.name == "n_epochs" || value.name == "num_epochs")
       progress_.epochs = number;

@@ -14,14 +14,17 @@
 #include "headway/probe/activity.h"
 #include "headway/probe/permission.h"
 #include "headway/probe/surroundings.h"
+#include "headway/probe/target_file.h"
 #include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
 
 constexpr double kStacksEveryS = 0.05, kCountersEveryS = 0.5, kAroundEveryS = 5;
-constexpr double kMostOfACore = 0.012;  // for reading stacks
-constexpr size_t kWorkersPerLook = 2;   // stacks of workers are read in turn
+constexpr int64_t kLongestLookNs = 500'000'000;
+constexpr size_t kMostKept = 256 << 20;  // of what targets showed us
+constexpr double kMostOfACore = 0.012;   // for reading stacks
+constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
 constexpr double kLate = 0.6;
 constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostMissing = 5;
@@ -32,6 +35,24 @@ std::string ending_text(int status) {
   return fmt::format("exit status {}", WEXITSTATUS(status));
 }
 
+// What a process left for its parent: the last number of its line in /proc. 0: not known, or well.
+int wait_status_of(pid_t pid) {
+  const std::string whole = file_text(fmt::format("/proc/{}/stat", pid), 1024);
+  const size_t code = whole.find_last_of(' ');
+  return code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
+}
+
+// Why there is nothing to watch, in a sentence; empty: there is.
+std::string why_not_watched(pid_t pid, const TaskStat& stat) {
+  if (stat.state == 'Z' || stat.state == 'X')
+    return fmt::format("process {} has ended; it is kept until its parent, process {}, asks how",
+                       pid, stat.parent);
+  if (stat.of_the_kernel)
+    return fmt::format("process {} ({}) is a thread of the kernel: it runs no program", pid,
+                       stat.name);
+  return why_not_readable(pid);
+}
+
 // "tf_data_private_12" -> "tf_data_private_"
 std::string without_digits(const std::string& name) {
   return name.substr(0, std::min(name.size(), name.find_last_not_of("0123456789") + 1));
@@ -39,10 +60,9 @@ std::string without_digits(const std::string& name) {
 
 // "Cpus_allowed_list: 0-3,8"
 double cpus_allowed(pid_t pid) {
-  const std::string text = file_text(fmt::format("/proc/{}/status", pid), 8192);
-  size_t at = text.find("Cpus_allowed_list:");
-  if (at == std::string::npos) return 0;
-  const char* from = text.c_str() + at + 18;
+  const std::string text =
+      status_field(file_text(fmt::format("/proc/{}/status", pid)), "Cpus_allowed_list");
+  const char* from = text.c_str();
   double count = 0;
   for (;;) {
     char* end = nullptr;
@@ -60,7 +80,10 @@ double cpus_allowed(pid_t pid) {
 }  // namespace
 
 Watcher::Watcher(pid_t root, Options options)
-    : root_(root), options_(options), began_ns_(now_ns()) {
+    : root_(root),
+      options_(options),
+      began_ns_(now_ns()),
+      root_started_ticks_(stat_of(root).started_ticks) {
   seen_.seen = true;
   seen_.pid = root;
   seen_.launched = options.launched;
@@ -68,7 +91,8 @@ Watcher::Watcher(pid_t root, Options options)
   read_limits_of(root);
   run_.machine_cores = sysconf(_SC_NPROCESSORS_ONLN);
   nvml_ = std::make_unique<Nvml>();
-  const TaskStat stat = parse_stat(file_text(fmt::format("/proc/{}/stat", root), 1024));
+  const TaskStat stat = stat_of(root);
+  if (!options.launched) seen_.unwatched = why_not_watched(root, stat);
   if (!options.launched && stat.state != '?') {
     const double up = std::strtod(file_text("/proc/uptime", 64).c_str(), nullptr);
     seen_.since_start_s = std::max(0.0, up - stat.started_s);
@@ -82,13 +106,33 @@ void Watcher::read_limits_of(pid_t pid) {
 
 double Watcher::now_s() const { return 1e-9 * double(now_ns() - began_ns_); }
 
+// What we started ourselves cannot become another process before we ask how it ended.
+bool Watcher::root_is_there() {
+  if (options_.launched) return true;
+  if (seen_.gone) return false;
+  const TaskStat stat = stat_of(root_);
+  const bool same = stat.started_ticks == root_started_ticks_;
+  if (stat.alive() && same) return true;
+  seen_.gone = true;
+  seen_.at_s = now_s();
+  const int status = stat.state == 'Z' && same ? wait_status_of(root_) : 0;
+  if (status != 0 && seen_.unwatched.empty()) ended(status);
+  return false;
+}
+
+bool Watcher::is_late() const { return now_ns() >= stop_ns_; }
+
 bool Watcher::look() {
+  if (!root_is_there()) return false;
   const double now = now_s();
+  stop_ns_ = now_ns() + kLongestLookNs;
+  for (auto& [pid, target] : targets_) target->stop_at(stop_ns_);
   if (now >= next_counters_s_) {
     next_counters_s_ = now + kCountersEveryS;
     find_processes();
     read_counters();
     read_variables();
+    forget_if_much();
   }
   if (now >= next_around_s_) {
     next_around_s_ = now + kAroundEveryS;
@@ -100,39 +144,47 @@ bool Watcher::look() {
     const double cost = 1e-9 * double(thread_cpu_ns() - before);
     next_stacks_s_ = now + std::max(kStacksEveryS, cost / kMostOfACore);
   }
-  return targets_.count(root_) > 0;
+  return true;
+}
+
+void Watcher::forget_if_much() {
+  size_t kept = 0;
+  for (const auto& [pid, target] : targets_) kept += target->kept_bytes();
+  if (kept > kMostKept)
+    for (auto& [pid, target] : targets_) target->forget();
 }
 
 void Watcher::find_processes() {
   const std::vector<pid_t> tree = process_tree(root_);
+  std::set<pid_t> still_zombies;
   for (const pid_t pid : tree) {
-    const TaskStat stat = parse_stat(file_text(fmt::format("/proc/{}/stat", pid), 1024));
-    const bool alive = stat.state != '?' && stat.state != 'Z' && stat.state != 'X';
-    if (alive && !targets_.count(pid)) {
-      targets_[pid] = std::make_unique<Target>(pid);
-      targets_[pid]->changed_s = targets_[pid]->any_changed_s = now_s();
+    const TaskStat stat = stat_of(pid);
+    const auto known = targets_.find(pid);
+    if (known != targets_.end() && stat.state != '?' && !known->second->is(stat)) {
+      note_gone(*known->second, "");  // another process got its number
+      targets_.erase(known);
     }
-    if (pid == root_ || alive || zombies_.count(pid)) continue;
-    SeenProcess ended;  // a zombie tells how it ended to those who may look
-    if (targets_.count(pid)) ended = targets_[pid]->seen;
-    if (ended.role.empty()) ended.pid = pid, ended.name = stat.name, ended.role = "worker";
-    zombies_.insert(pid);
-    const std::string whole = file_text(fmt::format("/proc/{}/stat", pid), 1024);
-    const size_t code = whole.find_last_of(' ');
-    const int status = code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
-    ended.state = "Z", ended.at_s = now_s();
-    ended.ending = status ? ending_text(status) : "";
-    gone_.push_back(ended);
+    if (stat.alive() && !targets_.count(pid)) {
+      Target& target = *(targets_[pid] = std::make_unique<Target>(pid));
+      target.stop_at(stop_ns_);
+      target.changed_s = target.any_changed_s = now_s();
+    }
+    if (pid == root_ || stat.alive()) continue;
+    still_zombies.insert(pid);
+    if (zombies_.count(pid)) continue;
+    Target unseen(pid);
+    unseen.seen.name = stat.name, unseen.seen.role = "worker";
+    const auto ended = targets_.find(pid);
+    note_gone(ended == targets_.end() ? unseen : *ended->second, "Z");
     targets_.erase(pid);
   }
+  zombies_ = std::move(still_zombies);
   for (auto it = targets_.begin(); it != targets_.end();) {
     if (std::find(tree.begin(), tree.end(), it->first) != tree.end()) {
       ++it;
       continue;
     }
-    SeenProcess ended = it->second->seen;
-    ended.state.clear(), ended.at_s = now_s();
-    gone_.push_back(ended);
+    note_gone(*it->second, "");
     it = targets_.erase(it);
   }
   if (gone_.size() > kMostGone) gone_.erase(gone_.begin(), gone_.begin() + 10);
@@ -146,6 +198,16 @@ void Watcher::find_processes() {
   }
   for (auto& [pid, target] : targets_)
     target->seen.role = pid == main_ ? "main" : target->has_python() ? "worker" : "other";
+  if (main_target()) seen_.command = redact(fmt::format("{}", fmt::join(command_line(main_), " ")));
+}
+
+// A zombie tells how it ended to those who may look.
+void Watcher::note_gone(const Target& target, const char* state) {
+  SeenProcess ended = target.seen;
+  ended.state = state, ended.at_s = now_s();
+  const int status = ended.state == "Z" ? wait_status_of(target.pid()) : 0;
+  if (status != 0) ended.ending = ending_text(status);
+  gone_.push_back(std::move(ended));
 }
 
 Target* Watcher::main_target() const {
@@ -154,7 +216,13 @@ Target* Watcher::main_target() const {
 }
 
 void Watcher::count_stacks(Target& target, const char* role) {
-  for (const PythonThread& thread : target.read_stacks(now_s())) {
+  const PythonThreads threads = target.read_stacks(now_s());
+  if (std::strcmp(role, "main") == 0 && threads.all > 0) {
+    seen_.python_threads = static_cast<int64_t>(threads.all);
+    seen_.python_threads_read = static_cast<int64_t>(threads.read.size());
+  }
+  for (const PythonThread& thread : threads.read) {
+    if (is_late()) return;
     ++seen_.samples;
     seen_.torn += thread.torn;
     if (thread.frames.empty()) continue;
@@ -241,12 +309,14 @@ void Watcher::read_variables() {
   seen_.values = own;
   for (auto& [pid, target] : targets_) {
     if (!target->has_python()) continue;
-    for (const PythonThread& thread : target->read_stacks(now_s())) {
+    const PythonThreads threads = target->read_stacks(now_s());
+    for (const PythonThread& thread : threads.read) {
+      if (is_late()) break;
       note_source(*target, thread);
       if (thread.torn || (pid == main_ && main->is_main_thread(thread.tid))) continue;
       for (SeenValue& value : target->read_values(thread)) seen_.values.push_back(std::move(value));
     }
-    if (seen_.values.size() > 60) break;
+    if (seen_.values.size() > 60 || is_late()) break;
   }
   for (const SeenValue& value : seen_.values) {
     if (!value.users || kind_of_variable(value.name) != 's') continue;
@@ -327,7 +397,7 @@ Trace Watcher::trace() const {
   out.run = run_;
   out.samples = samples_;
   Outside& o = out.outside = seen_;
-  o.at_s = now_s();
+  o.at_s = seen_.gone ? seen_.at_s : now_s();
   o.output = output_.output();
   o.output.watched = options_.launched;
   o.progress = progress();
@@ -335,7 +405,6 @@ Trace Watcher::trace() const {
   o.quiet_s = o.at_s - moved_s_;
   if (const Target* main = main_target()) {
     o.main_still_s = main->has_python() ? o.at_s - main->changed_s : 0;
-    o.command = redact(fmt::format("{}", fmt::join(command_line(main_), " ")));
     std::map<std::string, SeenThreads> groups;
     for (const auto& thread : main->threads) {
       const bool first = thread.tid == main_;
@@ -350,8 +419,11 @@ Trace Watcher::trace() const {
     for (auto& [name, group] : groups) o.threads.push_back(group);
     if (!main->has_python() && o.at_s > 1) {
       o.blind = main->problem;
-      if (const std::string why = why_not_readable(main_); !why.empty()) o.blind += ": " + why;
+      const std::string why = seen_.gone ? "" : why_not_readable(main_);
+      if (!why.empty()) o.blind += ": " + why;
     }
+    if (main->has_python() && o.stacks.empty() && o.at_s > 2)
+      o.blind = fmt::format("its Python {} shows no stack that can be read", main->seen.python);
   }
   for (const auto& [pid, target] : targets_) {
     SeenProcess seen = target->seen;

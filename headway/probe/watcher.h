@@ -32,7 +32,8 @@ class Watcher {
   };
   Watcher(pid_t root, Options options);
 
-  // Reads what is due. False once the process is gone (a zombie is gone).
+  // Reads what is due, for half a second at most however much there is. False once the process is
+  // gone: it ended, or its number is another's now.
   bool look();
   double now_s() const;
   double next_look_s() const { return next_stacks_s_; }
@@ -46,6 +47,10 @@ class Watcher {
  private:
   void read_limits_of(pid_t pid);
   void find_processes();
+  bool root_is_there();
+  void note_gone(const Target& target, const char* state);
+  void forget_if_much();
+  bool is_late() const;
   void read_stacks();
   void count_stacks(Target& target, const char* role);
   void read_counters();
@@ -59,6 +64,8 @@ class Watcher {
   const pid_t root_;
   const Options options_;
   const int64_t began_ns_;
+  const uint64_t root_started_ticks_;
+  int64_t stop_ns_ = 0;  // when this look must be over
   std::map<pid_t, std::unique_ptr<Target>> targets_;
   pid_t main_ = 0;
   std::vector<SeenProcess> gone_;

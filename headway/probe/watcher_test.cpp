@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "headway/core/limits.h"
 
 namespace headway {
@@ -37,6 +39,27 @@ TEST(Watcher, KnowsTheLimitsOfWhatItWatchesNotItsOwn) {
   if (read_limits().cpus < 2) GTEST_SKIP() << "one core: nothing to tell apart";
   const PinnedChild child;
   EXPECT_EQ(Watcher(child.pid, {}).trace().run.cpus, 1);
+}
+
+TEST(Watcher, NoticesThatWhatItWatchesEnded) {
+  std::optional<PinnedChild> child(std::in_place);
+  Watcher watcher(child->pid, {});
+  EXPECT_TRUE(watcher.look());
+  child.reset();
+  EXPECT_FALSE(watcher.look());
+  EXPECT_FALSE(watcher.look());
+  EXPECT_TRUE(watcher.trace().outside.gone);
+}
+
+TEST(Watcher, SaysOfAZombieThatThereIsNothingToWatch) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t ended;
+  ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+  Watcher watcher(child, {});
+  EXPECT_FALSE(watcher.look());
+  EXPECT_NE(watcher.trace().outside.unwatched.find("has ended"), std::string::npos);
+  ::waitpid(child, nullptr, 0);
 }
 
 }  // namespace

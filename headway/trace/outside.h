@@ -122,6 +122,8 @@ struct Outside {
   double since_start_s = 0;      // how long the process had run when the watch began
   double training_since_s = -1;  // first sample inside a training call
   int64_t samples = 0, torn = 0;
+  int64_t python_threads = 0;       // of the main process, in the last look; of very many a part is
+  int64_t python_threads_read = 0;  // read, another one each time, and the main thread always
   std::vector<SeenProcess> processes{};  // the main one first
   std::vector<SeenStack> stacks{};       // most often seen first
   std::vector<SeenThreads> threads{};
@@ -146,7 +148,9 @@ struct Outside {
   std::string cuda_problem{};
   std::string exit{};  // "exit status 1", "killed by signal 9"; empty: still running
   int64_t exit_status = -1;
-  std::string blind{};  // what could not be read, and how to allow it
+  bool gone = false;        // it ended while it was watched, and how may not be known
+  std::string unwatched{};  // why nothing can be said about it; empty: it is watched
+  std::string blind{};      // what could not be read, and how to allow it
 };
 
 }  // namespace headway

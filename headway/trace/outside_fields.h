@@ -132,6 +132,8 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("training_since_s", s.training_since_s);
   f("samples", s.samples);
   f("torn", s.torn);
+  f("python_threads", s.python_threads);
+  f("python_threads_read", s.python_threads_read);
   f("processes", s.processes);
   f("stacks", s.stacks);
   f("threads", s.threads);
@@ -157,6 +159,8 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("cuda_problem", s.cuda_problem);
   f("exit", s.exit);
   f("exit_status", s.exit_status);
+  f("gone", s.gone);
+  f("unwatched", s.unwatched);
   f("blind", s.blind);
 }
 

@@ -1,0 +1,142 @@
+#include "headway/probe/python_objects.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "headway/probe/source_lines.h"
+
+namespace headway {
+namespace {
+
+constexpr size_t kMostCodes = 20000, kMostTypes = 1000;  // remembered; beyond that read again
+constexpr size_t kMostCodeBytes = 32 << 20;              // remembered, and new in one look
+constexpr int64_t kLongestTable = 1 << 20, kLongestText = 1 << 20, kMostLocals = 256;
+constexpr size_t kLongestName = 64;
+
+// Of an object: its type; of one with a length: that.
+constexpr Field<uint64_t> kType = 8;
+constexpr Field<int64_t> kLength = 16;
+constexpr Field<uint32_t> kTextState = 32;
+constexpr Field<uint64_t> kTypeName = 24;
+constexpr Field<uint64_t> kTupleItems = 24;
+constexpr Field<char> kBytes = 32;
+
+void append_utf8(std::string& out, uint32_t c) {
+  const bool is_character = c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
+  if (!is_character) c = 0xfffd;
+  const auto tail = [&](int shift) { out += char(0x80 | (c >> shift & 63)); };
+  if (c < 0x80) {
+    out += char(c);
+  } else if (c < 0x800) {
+    out += char(0xc0 | c >> 6), tail(0);
+  } else if (c < 0x10000) {
+    out += char(0xe0 | c >> 12), tail(6), tail(0);
+  } else {
+    out += char(0xf0 | c >> 18), tail(12), tail(6), tail(0);
+  }
+}
+
+}  // namespace
+
+size_t PythonCode::bytes() const {
+  size_t sum = sizeof *this + file.size() + function.size() + lines.size();
+  for (const std::string& name : locals) sum += sizeof name + name.size();
+  return sum;
+}
+
+std::optional<std::string> PythonObjects::text(uint64_t object, size_t limit) const {
+  char head[40];
+  if (object == 0 || !memory_.read(object, head, sizeof head)) return std::nullopt;
+  const TargetBytes bytes(head, sizeof head);
+  const int64_t length = *bytes.get(kLength);
+  const uint32_t state = *bytes.get(kTextState);
+  const uint32_t width = state >> 2 & 7;  // of a character
+  const bool compact = state >> 5 & 1, ascii = state >> 6 & 1;
+  if (length < 0 || length > kLongestText || !compact || (width != 1 && width != 2 && width != 4))
+    return std::nullopt;
+  const auto count = std::min<size_t>(static_cast<size_t>(length), limit);
+  std::string raw(count * width, '\0');
+  const Field<char> from = ascii ? offsets_.text_ascii : offsets_.text_compact;
+  if (!memory_.read(from.in(object), raw.data(), raw.size())) return std::nullopt;
+  std::string out;
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t c = 0;
+    std::memcpy(&c, raw.data() + i * width, width);
+    append_utf8(out, c);
+  }
+  return out;
+}
+
+std::string PythonObjects::type_name(uint64_t type) {
+  const auto known = type_names_.find(type);
+  if (known != type_names_.end()) return known->second;
+  const auto name = memory_.get(type, kTypeName);
+  const std::string text = name ? memory_.c_string(*name, kLongestName).value_or("") : "";
+  if (type_names_.size() > kMostTypes) type_names_.clear();
+  if (!text.empty()) type_names_[type] = text;
+  return text;
+}
+
+bool PythonObjects::is_code_type(uint64_t type) {
+  if (type == code_type_ && type != 0) return true;
+  if (code_type_ != 0 || type_name(type) != "code") return false;
+  code_type_ = type;
+  return true;
+}
+
+std::optional<PythonObjects::Known> PythonObjects::parts_of(TargetBytes header) const {
+  const auto file = header.get(offsets_.code_file), lines = header.get(offsets_.code_lines);
+  const auto name =
+      header.get(offsets_.code_qualname ? offsets_.code_qualname : offsets_.code_name);
+  const auto first_line = header.get(offsets_.code_first_line);
+  if (!file || !lines || !name || !first_line) return std::nullopt;
+  return Known{.file = *file, .name = *name, .lines = *lines, .first_line = *first_line};
+}
+
+std::shared_ptr<const PythonCode> PythonObjects::code_at(uint64_t address, TargetBytes header,
+                                                         bool& is_new) {
+  auto now = parts_of(header);
+  if (!now || !is_code_type(header.get(kType).value_or(0))) return nullptr;
+  const auto found = codes_.find(address);
+  if (found != codes_.end()) {
+    const Known& known = found->second;
+    if (known.file == now->file && known.name == now->name && known.lines == now->lines &&
+        known.first_line == now->first_line)
+      return known.code;
+    known_bytes_ -= known.code->bytes();
+    codes_.erase(found);
+  }
+  is_new = true;
+  if (new_bytes_ > kMostCodeBytes) return nullptr;
+  now->code = read_code(*now, header.get(offsets_.code_names).value_or(0));
+  if (!now->code) return nullptr;
+  if (codes_.size() >= kMostCodes || known_bytes_ > kMostCodeBytes)
+    codes_.clear(), known_bytes_ = 0;
+  known_bytes_ += now->code->bytes();
+  new_bytes_ += now->code->bytes();
+  codes_[address] = *now;
+  return now->code;
+}
+
+std::shared_ptr<const PythonCode> PythonObjects::read_code(const Known& parts,
+                                                           uint64_t names) const {
+  const auto file = text(parts.file), function = text(parts.name);
+  const auto size = memory_.get(parts.lines, kLength);
+  if (!file || !function || !size || *size < 0 || *size > kLongestTable) return nullptr;
+  auto code = std::make_shared<PythonCode>();
+  code->file = *file, code->function = *function;
+  code->users = is_users_file(code->file);
+  code->id = std::hash<std::string>()(code->file + "\n" + code->function);
+  code->first_line = parts.first_line;
+  code->lines.resize(static_cast<size_t>(*size));
+  if (!memory_.read(kBytes.in(parts.lines), code->lines.data(), code->lines.size())) return nullptr;
+  const int64_t count = std::min(memory_.get(names, kLength).value_or(0), kMostLocals);
+  std::vector<uint64_t> items(count > 0 ? static_cast<size_t>(count) : 0);
+  if (!memory_.read(kTupleItems.in(names), items.data(), items.size() * sizeof(uint64_t)))
+    return code;
+  for (const uint64_t item : items) code->locals.push_back(text(item, kLongestName).value_or(""));
+  return code;
+}
+
+}  // namespace headway

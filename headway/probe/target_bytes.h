@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+namespace headway {
+
+// Nothing that a watched process holds is believed: it may be torn, and it may lie on purpose.
+// These two types are the one place where what it says about its own layout meets what was read of
+// it. A Field gives no number out: it can only become an address, which the kernel checks, or be
+// looked up in bytes, which checks it here.
+
+// Where in a structure of the target a T lies. Made from a table of ours or from what the target
+// says; one that is farther than any structure reaches is none.
+template <typename T>
+class Field {
+ public:
+  constexpr Field() = default;      // none
+  constexpr Field(uint64_t offset)  // NOLINT: what goes in is checked
+      : offset_(offset <= kFarthest ? offset : kNone) {}
+
+  constexpr explicit operator bool() const { return offset_ != kNone; }
+  // Its address in the structure at `base`; nowhere when there is none.
+  constexpr uint64_t in(uint64_t base) const { return *this ? base + offset_ : 0; }
+
+ private:
+  friend class TargetBytes;
+  static constexpr uint64_t kFarthest = 1 << 20, kNone = ~uint64_t{0};
+  uint64_t offset_ = kNone;
+};
+
+// A view of bytes that were copied from the target or from a file it names.
+class TargetBytes {
+ public:
+  TargetBytes(const void* bytes, size_t size)
+      : bytes_(static_cast<const char*>(bytes)), size_(size) {}
+
+  // Nothing when it does not lie within what was read.
+  template <typename T>
+  std::optional<T> get(Field<T> field) const {
+    return field ? at<T>(field.offset_) : std::nullopt;
+  }
+  template <typename T>
+  std::optional<T> at(uint64_t offset) const {
+    if (offset > size_ || size_ - offset < sizeof(T)) return std::nullopt;
+    T out;
+    std::memcpy(&out, bytes_ + offset, sizeof out);
+    return out;
+  }
+  size_t size() const { return size_; }
+
+ private:
+  const char* bytes_;
+  size_t size_;
+};
+
+}  // namespace headway
