@@ -129,9 +129,12 @@ struct JpegDecoder::Impl {
     errors.format_message(reinterpret_cast<j_common_ptr>(&info), damage_text);
   }
 
+  // Behind the last byte libjpeg goes on in one of its own.
   int64_t position() const {
-    const int64_t at = info.src ? info.src->next_input_byte - bytes.data() : 0;
-    return std::clamp<int64_t>(at, 0, int64_t(bytes.size()));
+    if (!info.src) return 0;
+    const auto at = reinterpret_cast<uintptr_t>(info.src->next_input_byte);
+    const auto start = reinterpret_cast<uintptr_t>(bytes.data());
+    return int64_t(at >= start ? std::min<uintptr_t>(at - start, bytes.size()) : bytes.size());
   }
 
   Origin here() const {

@@ -1,9 +1,14 @@
 #include "headway/io/jpeg.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -165,6 +170,37 @@ TEST(Jpeg, RefusesWhatIsNoJpeg) {
   EXPECT_NE(failure_of(jpeg({1, 1, 3, false}, 8, 8), {.window = JpegOptions::Window{0, 0, 9, 8}})
                 .find("outside"),
             std::string::npos);
+}
+
+// Takes what address space there is but for this much.
+void limit_memory(rlim_t left_bytes) {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t limit = pages * rlim_t(sysconf(_SC_PAGESIZE)) + left_bytes;
+  const rlimit limits{limit, limit};
+  setrlimit(RLIMIT_AS, &limits);
+}
+
+TEST(JpegDeathTest, TooLittleMemoryIsNotTheFilesFault) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+  GTEST_SKIP() << "a sanitizer may need more address space than can be left";
+#endif
+  const Bytes pixels(size_t{3000} * 3000, 77);
+  const Bytes file = encode_jpeg(pixels.data(), 3000, 3000, 1, 3000, {.progressive = true});
+  const auto decode_in_little = [&] {
+    JpegDecoder decoder;
+    const Origin origin{.file = "cat.jpg"};
+    decoder.open(file, origin);
+    limit_memory(4 << 20);
+    try {
+      decoder.decode({}, [](const uint8_t*) {});
+    } catch (const std::bad_alloc&) {
+      std::_Exit(0);
+    } catch (const SampleError&) {
+    }
+    std::_Exit(1);
+  };
+  EXPECT_EXIT(decode_in_little(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Jpeg, HandleWorksAgainAfterAFailure) {

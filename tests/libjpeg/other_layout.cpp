@@ -1,5 +1,5 @@
-// Preloaded, makes the libjpeg of a process one of another layout: its readers of codes have a word
-// more in front. To libjpeg itself they look as ever, to who calls it they lie 8 bytes before.
+// Linked into a program, makes its libjpeg one of another layout: readers of codes have a word more
+// in front. To libjpeg itself they look as ever, to who calls it they lie 8 bytes before.
 #include <dlfcn.h>
 
 #include "headway/io/libjpeg.h"
