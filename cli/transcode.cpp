@@ -30,19 +30,22 @@ Tensor decode(Bytes bytes, const Origin& origin, const DecodeStep& step) {
   return pixels;
 }
 
-// Width and height, and that every pixel can be decoded if `verify`; none is kept.
-void look_at(Bytes bytes, const Origin& origin, bool verify, EncodedImage& image) {
+// Width and height, and that every pixel can be decoded if `verify`; none is kept. Gives the number
+// of channels.
+int look_at(Bytes bytes, const Origin& origin, bool verify, EncodedImage& image) {
   const auto drop = [](const uint8_t*) {};
   if (image.format == ImageFormat::kJpeg) {
     thread_local JpegDecoder decoder;
     const JpegHeader header = decoder.open(bytes, origin);
     image.height = header.height, image.width = header.width;
     if (verify) decoder.decode({}, drop);
+    return std::min(header.channels, 3);
   } else {
     thread_local PngDecoder decoder;
     const PngHeader header = decoder.open(bytes, origin);
     image.height = header.height, image.width = header.width;
     if (verify) decoder.decode({}, drop);
+    return header.channels;
   }
 }
 
@@ -99,14 +102,12 @@ EncodedImage transcode(std::string_view text, const Origin& origin, const Transc
   }
   EncodedImage before;
   before.format = format;
-  look_at(bytes, origin, false, before);
-  // In memory at once: the pixels, another image of them (of fewer channels, turned, filtered), and
-  // what is written.
+  const int channels = look_at(bytes, origin, false, before);
+  // In memory at once: the pixels, another image of them (turned, resized, filtered), and what is
+  // written.
   const MemoryTurn turn(int64_t{3} * 4 * before.height * before.width, origin);
-  Tensor pixels = decode(bytes, origin, {.channels = 0, .exif = true});
-  const bool alpha = pixels.dim(2) == 2 || pixels.dim(2) == 4;
-  if (alpha && wanted == ImageFormat::kJpeg)
-    pixels = decode(bytes, origin, {.channels = 3, .exif = true});
+  const bool drop_alpha = channels % 2 == 0 && wanted == ImageFormat::kJpeg;
+  Tensor pixels = decode(bytes, origin, {.channels = drop_alpha ? 3 : 0, .exif = true});
   if (how.resize) pixels = resized(pixels, *how.resize);
   if (wanted == ImageFormat::kJpeg && std::max(pixels.dim(0), pixels.dim(1)) > kMaxJpegSide) {
     throw SampleError(origin,
