@@ -42,17 +42,6 @@ int wait_status_of(pid_t pid) {
   return code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
 }
 
-// Why there is nothing to watch, in a sentence; empty: there is.
-std::string why_not_watched(pid_t pid, const TaskStat& stat) {
-  if (stat.state == 'Z' || stat.state == 'X')
-    return fmt::format("process {} has ended; it is kept until its parent, process {}, asks how",
-                       pid, stat.parent);
-  if (stat.of_the_kernel)
-    return fmt::format("process {} ({}) is a thread of the kernel: it runs no program", pid,
-                       stat.name);
-  return why_not_readable(pid);
-}
-
 // "tf_data_private_12" -> "tf_data_private_"
 std::string without_digits(const std::string& name) {
   return name.substr(0, std::min(name.size(), name.find_last_not_of("0123456789") + 1));
@@ -92,7 +81,7 @@ Watcher::Watcher(pid_t root, Options options)
   run_.machine_cores = sysconf(_SC_NPROCESSORS_ONLN);
   nvml_ = std::make_unique<Nvml>();
   const TaskStat stat = stat_of(root);
-  if (!options.launched) seen_.unwatched = why_not_watched(root, stat);
+  if (!options.launched) seen_.unwatched = why_not_readable(root);
   if (!options.launched && stat.state != '?') {
     const double up = std::strtod(file_text("/proc/uptime", 64).c_str(), nullptr);
     seen_.since_start_s = std::max(0.0, up - stat.started_s);
