@@ -28,6 +28,7 @@ constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
 constexpr double kLate = 0.6;
 constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostMissing = 5;
+constexpr size_t kMostValues = 60;
 
 std::string ending_text(int status) {
   if (WIFSIGNALED(status))
@@ -303,9 +304,10 @@ void Watcher::read_variables() {
       if (is_late()) break;
       note_source(*target, thread);
       if (thread.torn || (pid == main_ && main->is_main_thread(thread.tid))) continue;
+      if (seen_.values.size() > kMostValues) continue;
       for (SeenValue& value : target->read_values(thread)) seen_.values.push_back(std::move(value));
     }
-    if (seen_.values.size() > 60 || is_late()) break;
+    if (seen_.values.size() > kMostValues || is_late()) break;
   }
   for (const SeenValue& value : seen_.values) {
     if (!value.users || kind_of_variable(value.name) != 's') continue;
