@@ -14,6 +14,7 @@
 #include "cli/watch_report.h"
 #include "headway/core/error.h"
 #include "headway/probe/candidates.h"
+#include "headway/probe/permission.h"
 #include "headway/probe/watcher.h"
 #include "headway/trace/trace_file.h"
 #include "headway/view/live_screen.h"
@@ -61,6 +62,8 @@ int run(const Attach& settings) {
     if (screen) screen->close();
   });
   if (settings.stacks) {
+    const std::string why = why_not_readable(settings.pid);
+    if (!why.empty()) return complain(kNotWatched, "not watched: no stack can be read", why);
     print_stacks(settings.pid, settings.count, settings.interval_ms, guard);
     return 0;
   }

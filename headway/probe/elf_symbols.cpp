@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMostSegments = 128, kMostSections = 4096, kMostPlaces = 16;
 constexpr size_t kAtOnce = 1 << 16;
-constexpr uint64_t kLargestTable = 32 << 20, kSectionNames = 1 << 20;
+constexpr uint64_t kLargestTable = 16 << 20, kSectionNames = 1 << 20;
 
 // A part of the file, of which `size` bytes were promised.
 std::string part(const TargetFile& file, uint64_t offset, uint64_t size) {

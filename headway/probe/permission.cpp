@@ -31,7 +31,14 @@ bool let_in(pid_t pid) {
 std::string why_not_readable(pid_t pid) {
   if (let_in(pid)) return "";
   const std::string status = file_text(fmt::format("/proc/{}/status", pid));
-  if (status.empty()) return "the process is gone";
+  const TaskStat stat = stat_of(pid);
+  if (status.empty() || stat.state == '?') return "the process is gone";
+  if (!stat.alive())
+    return fmt::format("process {} has ended; it is kept until its parent, process {}, asks how",
+                       pid, stat.parent);
+  if (stat.of_the_kernel)
+    return fmt::format("process {} ({}) is a thread of the kernel: it runs no program", pid,
+                       stat.name);
   const std::string command = fmt::format("sudo headway attach {}", pid);
   const auto owner = static_cast<uid_t>(std::atoi(status_field(status, "Uid").c_str()));
   if (has_ptrace(file_text("/proc/self/status")))

@@ -60,7 +60,7 @@ std::optional<std::string> PythonObjects::text(uint64_t object, size_t limit) co
   const Field<char> from = ascii ? offsets_.text_ascii : offsets_.text_compact;
   if (!memory_.read(from.in(object), raw.data(), raw.size())) return std::nullopt;
   std::string out;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count && out.size() < limit; ++i) {
     uint32_t c = 0;
     std::memcpy(&c, raw.data() + i * width, width);
     append_utf8(out, c);

@@ -32,7 +32,7 @@ class PythonObjects {
   PythonObjects(const MemoryReader& memory, const PythonOffsets& offsets)
       : memory_(memory), offsets_(offsets) {}
 
-  // Of a str, its first `limit` characters, as UTF-8 whatever it holds.
+  // Of a str, as UTF-8 whatever it holds; of a long one about the first `limit` bytes.
   std::optional<std::string> text(uint64_t object, size_t limit = 512) const;
   std::string type_name(uint64_t type);  // "int"; empty when it cannot be read
 

@@ -28,6 +28,7 @@ constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
 constexpr double kLate = 0.6;
 constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostMissing = 5;
+constexpr size_t kMostValues = 60;
 
 std::string ending_text(int status) {
   if (WIFSIGNALED(status))
@@ -40,17 +41,6 @@ int wait_status_of(pid_t pid) {
   const std::string whole = file_text(fmt::format("/proc/{}/stat", pid), 1024);
   const size_t code = whole.find_last_of(' ');
   return code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
-}
-
-// Why there is nothing to watch, in a sentence; empty: there is.
-std::string why_not_watched(pid_t pid, const TaskStat& stat) {
-  if (stat.state == 'Z' || stat.state == 'X')
-    return fmt::format("process {} has ended; it is kept until its parent, process {}, asks how",
-                       pid, stat.parent);
-  if (stat.of_the_kernel)
-    return fmt::format("process {} ({}) is a thread of the kernel: it runs no program", pid,
-                       stat.name);
-  return why_not_readable(pid);
 }
 
 // "tf_data_private_12" -> "tf_data_private_"
@@ -92,7 +82,7 @@ Watcher::Watcher(pid_t root, Options options)
   run_.machine_cores = sysconf(_SC_NPROCESSORS_ONLN);
   nvml_ = std::make_unique<Nvml>();
   const TaskStat stat = stat_of(root);
-  if (!options.launched) seen_.unwatched = why_not_watched(root, stat);
+  if (!options.launched) seen_.unwatched = why_not_readable(root);
   if (!options.launched && stat.state != '?') {
     const double up = std::strtod(file_text("/proc/uptime", 64).c_str(), nullptr);
     seen_.since_start_s = std::max(0.0, up - stat.started_s);
@@ -314,9 +304,10 @@ void Watcher::read_variables() {
       if (is_late()) break;
       note_source(*target, thread);
       if (thread.torn || (pid == main_ && main->is_main_thread(thread.tid))) continue;
+      if (seen_.values.size() > kMostValues) continue;
       for (SeenValue& value : target->read_values(thread)) seen_.values.push_back(std::move(value));
     }
-    if (seen_.values.size() > 60 || is_late()) break;
+    if (seen_.values.size() > kMostValues || is_late()) break;
   }
   for (const SeenValue& value : seen_.values) {
     if (!value.users || kind_of_variable(value.name) != 's') continue;

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -36,7 +37,7 @@ class Watcher {
   // gone: it ended, or its number is another's now.
   bool look();
   double now_s() const;
-  double next_look_s() const { return next_stacks_s_; }
+  double next_look_s() const { return std::min(next_stacks_s_, next_counters_s_); }
 
   // `run` hands over what the program wrote, and how it ended.
   void take_output(std::string_view bytes, bool errors) { output_.take(bytes, now_s(), errors); }

@@ -118,7 +118,9 @@ class Attach(VerbTest):
     def test_a_zombie_is_not_watched(self):
         process = self.start("import os, time\npid = os.fork()\nif pid == 0: os._exit(0)\n"
                              "time.sleep(0.3)\nprint('ready')\nprint(pid)\ntime.sleep(60)\n")
-        self.assertIn("has ended", self.not_watched(int(process.stdout.readline())))
+        zombie = int(process.stdout.readline())
+        self.assertIn("has ended", self.not_watched(zombie))
+        self.assertIn("has ended", self.fails("attach", zombie, "--stacks", status=NOT_WATCHED))
 
     def test_a_thread_of_the_kernel_is_not_watched(self):
         try:
