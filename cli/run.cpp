@@ -127,12 +127,13 @@ void add_run(CLI::App& app, Task& task, int& status) {
       "  headway run -- python train.py --epochs 5\n"
       "Output, input, signals and exit status are the command's own; what is found goes to "
       "standard error.\n"
-      "The command is watched by a process of its own. If that one dies, the command and its "
-      "output "
-      "go on,\n"
-      "and a line says so. If this process is killed (SIGKILL), they go on too; only the exit "
-      "status "
-      "is lost.");
+      "The command is watched by a process of its own. If that one is killed, crashes or runs out "
+      "of memory,\n"
+      "the command and its output go on, and a line says so. If this process is killed (SIGKILL), "
+      "they go\n"
+      "on too; only the exit status is lost. A daemon that the command leaves behind can go on "
+      "printing.\n"
+      "Ctrl-C, Ctrl-Z and fg, and a debugger's prompt work as without headway.");
   verb->callback(
       [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
 }

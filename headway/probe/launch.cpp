@@ -118,6 +118,7 @@ class Launcher {
   }
 
   [[noreturn]] void become_command(const Pipe& told) {
+    forget_handlers();  // or one of them would take a signal that comes before exec
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     for (const Line& line : lines_) {
       if (line.stream.out) ::dup2(line.stream.command.get(), STDOUT_FILENO);
@@ -129,6 +130,14 @@ class Launcher {
     word.reason = errno;
     if (::write(told.write.get(), &word, sizeof word) < 0) ::_exit(126);
     ::_exit(127);
+  }
+
+  static void forget_handlers() {
+    for (int signal = 1; signal < NSIG; ++signal) {
+      struct sigaction action;
+      if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+        ::signal(signal, SIG_DFL);
+    }
   }
 
   [[noreturn]] void watch(Pipe& told) {

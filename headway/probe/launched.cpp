@@ -97,6 +97,7 @@ bool Launched::wait_for_output(double seconds, const Taken& taken) {
     if (files[0].revents) handle_signals();
     if (asked_to_end_ && !told_) return told_ = true;  // before what it brings about
     if (ended_ && !had_ended) return true;             // its last moment can be looked at
+    if (now_ns() >= until) return true;                // however much is still to be read
   }
   ::alarm(kLastReportS);
   return false;

@@ -21,6 +21,10 @@ namespace {
 // user to read the rest. (Copiers stay behind and pass on what is left.)
 constexpr int64_t kForWatcherNs = 5'000'000'000, kForReaderNs = 1'000'000'000;
 
+constexpr size_t kLongestLine = 200;
+
+const char* known(const char* description) { return description ? description : "unknown"; }
+
 }  // namespace
 
 sigset_t passed_on_signals() {
@@ -119,29 +123,30 @@ void Relay::bury_children() {
       if (pid != output.copier) continue;
       output.terminal.close();  // or the command would not be told that its terminal is gone
       output.bell.close();
-      if (WIFEXITED(status)) output_failed(output, WEXITSTATUS(status));
+      copier_died(output, status);
     }
   }
 }
 
 void Relay::watcher_died(int status) {
   ends_.watcher = -1;
-  if (!WIFSIGNALED(status)) return;  // it ended by itself, and said so if it was too early
-  char line[200];
+  if (WIFEXITED(status)) return;  // it has ended by itself, and said so if that was too early
+  char line[kLongestLine];
   const auto end = fmt::format_to_n(
       line, sizeof line,
       "headway: watching has ended: the watcher was killed by signal {} ({}){}\n", WTERMSIG(status),
-      sigdescr_np(WTERMSIG(status)) ? sigdescr_np(WTERMSIG(status)) : "unknown",
-      command_ended() ? "" : "; the command goes on");
+      known(sigdescr_np(WTERMSIG(status))), command_ended() ? "" : "; the command goes on");
   say({line, std::min(end.size, sizeof line)});
 }
 
 // A reader that has gone away is no failure: the command is told by its next print.
-void Relay::output_failed(const RelayedOutput& output, int reason) {
-  if (reason == 0 || reason == EPIPE) return;
-  char line[200];
-  const auto end = fmt::format_to_n(line, sizeof line, "headway: {} is lost from here on: {}\n",
-                                    output.name, strerrordesc_np(reason));
+void Relay::copier_died(const RelayedOutput& output, int status) {
+  const int reason = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  if (WIFEXITED(status) && (reason == 0 || reason == EPIPE)) return;
+  char line[kLongestLine];
+  const auto end = fmt::format_to_n(
+      line, sizeof line, "headway: {} is lost from here on: {}\n", output.name,
+      WIFEXITED(status) ? known(strerrordesc_np(reason)) : "its copier was killed");
   say({line, std::min(end.size, sizeof line)});
 }
 

@@ -47,7 +47,7 @@ class Relay {
   void stop_with_the_job();
   void bury_children();
   void watcher_died(int status);
-  void output_failed(const RelayedOutput& output, int reason);
+  void copier_died(const RelayedOutput& output, int status);
   void ring();
   bool all_passed_on() const;
   bool command_ended() const;
