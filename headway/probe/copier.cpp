@@ -43,17 +43,18 @@ class Copier {
   }
 
  private:
+  enum { kWatcher, kRelay };
   struct Bell {
     int fd = -1;
     bool rung = false;
     int64_t before = kMostWaiting;  // bytes that may still be older than the ring
   };
 
-  bool anyone_waits() const { return bells_[0].rung || bells_[1].rung; }
+  bool anyone_waits() const { return bells_[kWatcher].rung || bells_[kRelay].rung; }
 
   // Words of ours wait a moment for the end of a line; 0: they need not.
   int64_t words_wait_ns() const {
-    if (words_until_ns_ == 0 || at_line_start_ || anyone_waits()) return 0;
+    if (words_until_ns_ == 0 || at_line_start_ || bells_[kRelay].rung) return 0;
     return std::max<int64_t>(0, words_until_ns_ - now_ns());
   }
 
@@ -61,8 +62,8 @@ class Copier {
     const int64_t wait_ns = words_wait_ns();
     pollfd files[] = {{from_, POLLIN, 0},
                       {wait_ns > 0 ? -1 : words_, POLLIN, 0},
-                      {bells_[0].fd, POLLIN, 0},
-                      {bells_[1].fd, POLLIN, 0}};
+                      {bells_[kWatcher].fd, POLLIN, 0},
+                      {bells_[kRelay].fd, POLLIN, 0}};
     const int timeout = anyone_waits() ? 0 : wait_ns > 0 ? int(wait_ns / 1'000'000) + 1 : -1;
     if (::poll(files, 4, timeout) < 0) return errno == EINTR;
     const bool news = files[0].revents || files[1].revents;
@@ -80,7 +81,7 @@ class Copier {
   }
 
   void answer(int i) {
-    if (i == 0) end_copy();
+    if (i == kWatcher) end_copy();
     close(bells_[i].fd);
     bells_[i].rung = false;
   }
@@ -102,13 +103,15 @@ class Copier {
       return true;
     }
     words_until_ns_ = 0;
-    const ssize_t got = ::read(words_, buffer_, sizeof buffer_);
+    const size_t line_end = at_line_start_ ? 0 : 1;
+    buffer_[0] = '\n';
+    const ssize_t got = ::read(words_, buffer_ + line_end, sizeof buffer_ - line_end);
     if (got < 0 && errno == EINTR) return true;
     if (got <= 0) {
       close(words_);
       return true;
     }
-    return write_all(static_cast<size_t>(got));
+    return write_all(line_end + static_cast<size_t>(got));
   }
 
   void show_watcher(size_t count) {

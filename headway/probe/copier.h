@@ -14,7 +14,7 @@ namespace headway {
 struct CopierEnds {
   int to = -1;     // the user's
   int from = -1;   // the command's
-  int words = -1;  // what headway itself has to say; put between two lines where that is possible
+  int words = -1;  // what headway itself has to say; on lines of its own
   int copy = -1;   // for the watcher, non-blocking: what does not fit is left out and counted
   // Two sockets, of the watcher and the relay. Who shuts his end down for writing gets it closed as
   // soon as all that was written before has been passed on. The watcher's copy is closed with it.

@@ -76,7 +76,7 @@ TEST_F(CopierTest, PutsOurWordsBetweenTheLinesOfTheCommand) {
 TEST_F(CopierTest, DoesNotKeepOurWordsForALineThatNeverEnds) {
   put(from, "50%");
   put(words, "ours\n");
-  EXPECT_EQ(shown(8), "50%ours\n");
+  EXPECT_EQ(shown(9), "50%\nours\n");
 }
 
 TEST_F(CopierTest, AnswersABellWhenAllThatCameBeforeIsPassedOn) {

@@ -119,14 +119,15 @@ class Launcher {
 
   [[noreturn]] void become_command(const Pipe& told) {
     forget_handlers();  // or one of them would take a signal that comes before exec
-    sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     for (const Line& line : lines_) {
       if (line.stream.out) ::dup2(line.stream.command.get(), STDOUT_FILENO);
       if (line.stream.errors) ::dup2(line.stream.command.get(), STDERR_FILENO);
     }
     Started word{::getpid(), 0};
-    if (::write(told.write.get(), &word, sizeof word) == sizeof word)
+    if (::write(told.write.get(), &word, sizeof word) == sizeof word) {
+      sigprocmask(SIG_SETMASK, &mask_before_, nullptr);  // late: the relay waits, and cannot stop
       ::execvp(arguments_[0], arguments_.data());
+    }
     word.reason = errno;
     if (::write(told.write.get(), &word, sizeof word) < 0) ::_exit(126);
     ::_exit(127);
