@@ -27,7 +27,7 @@ import sys, time
 for step in range({LINES}):
     print('step', step, 'loss', 1 / (step + 1), 'x' * (step * 37 % 301), flush=step % 7 == 0)
     if step % 5 == 0:
-        print('note', step, file=sys.stderr)
+        sys.stderr.write('note %d\\n' % step)
     if step % 50 == 0:
         sys.stdout.flush()
         time.sleep(0.015)
