@@ -36,46 +36,76 @@ void write_whole(const std::string& path, const std::string& text) {
     log(LogLevel::kWarning, path + " cannot be written");
 }
 
-int run(const Run& settings) {
-  Launch launch(settings.command);
-  Watcher watcher(launch.pid(), {.launched = true});
-  WatchReport report;
-  double next = kJudgeEveryS, next_report = settings.report_every_s;
-  const auto say = [&](const std::string& text) {
-    if (!settings.quiet) fmt::print(stderr, "\n--- headway\n{}---\n", text);
-  };
-  const auto judge = [&] {
-    report.judge(watcher.trace());
-    if (!settings.json_out.empty()) write_whole(settings.json_out, report.json());
-    const bool due = settings.report_every_s > 0 && watcher.now_s() >= next_report;
-    if (due) next_report += settings.report_every_s;
-    if (report.has_news() || due) say(report.text());
-  };
-  const auto taken = [&](std::string_view bytes, bool errors) {
-    watcher.take_output(bytes, errors);
-  };
-  std::optional<Trace> before_the_end;  // what an interrupt brings about is not the run's fault
-  while (!launch.ended()) {
-    launch.wait_for_output(std::max(0.0, watcher.next_look_s() - watcher.now_s()), taken);
-    if (launch.asked_to_end() && !before_the_end) {
-      before_the_end = watcher.trace();  // kept at once: who interrupts may not wait for the end
+// Looks, judges and tells until the command has ended.
+class RunWatch {
+ public:
+  RunWatch(Launched& launched, const Run& settings)
+      : launched_(launched), settings_(settings), watcher_(launched.pid(), {.launched = true}) {}
+
+  void run() {
+    while (!launched_.ended()) {
+      wait(std::max(0.0, watcher_.next_look_s() - watcher_.now_s()));
+      if (launched_.asked_to_end() && !before_the_end_) keep_what_was_seen();
+      if (launched_.ended() || before_the_end_) continue;
+      watcher_.look();
+      if (watcher_.now_s() < next_) continue;
+      next_ = watcher_.now_s() + kJudgeEveryS;
       judge();
-      if (!settings.trace.empty()) write_trace(settings.trace, *before_the_end);
     }
-    if (!launch.ended() && !before_the_end) watcher.look();
-    if (watcher.now_s() < next || before_the_end) continue;
-    next = watcher.now_s() + kJudgeEveryS;
-    judge();
+    while (wait(0.2)) continue;
+    tell_the_end();
   }
-  while (launch.wait_for_output(0.2, taken) && !launch.last_words_over()) continue;
-  watcher.ended(launch.wait_status());
-  Trace trace = before_the_end ? std::move(*before_the_end) : watcher.trace();
-  trace.outside.exit_status = launch.exit_status();
-  report.judge(trace);
-  if (!settings.json_out.empty()) write_whole(settings.json_out, report.json());
-  if (!settings.trace.empty()) write_trace(settings.trace, trace);
-  if (report.exit_status() != 0 || settings.report_every_s > 0) say(report.text());
-  return launch.exit_status();
+
+ private:
+  bool wait(double seconds) {
+    const bool more = launched_.wait_for_output(seconds, [this](const Launched::Piece& piece) {
+      if (piece.lost_before > 0) watcher_.lose_output(piece.lost_before, piece.errors);
+      watcher_.take_output(piece.bytes, piece.errors);
+    });
+    watcher_.leave_out(launched_.stopped_ns());
+    return more;
+  }
+
+  void say() {
+    if (!settings_.quiet) fmt::print(stderr, "\n--- headway\n{}---\n", report_.text());
+  }
+
+  void judge() {
+    report_.judge(watcher_.trace());
+    if (!settings_.json_out.empty()) write_whole(settings_.json_out, report_.json());
+    const bool due = settings_.report_every_s > 0 && watcher_.now_s() >= next_report_;
+    if (due) next_report_ += settings_.report_every_s;
+    if (report_.has_news() || due) say();
+  }
+
+  // At once: who interrupts may not wait for the end.
+  void keep_what_was_seen() {
+    before_the_end_ = watcher_.trace();
+    judge();
+    if (!settings_.trace.empty()) write_trace(settings_.trace, *before_the_end_);
+  }
+
+  void tell_the_end() {
+    watcher_.ended(launched_.wait_status());
+    Trace trace = before_the_end_ ? std::move(*before_the_end_) : watcher_.trace();
+    trace.outside.exit_status = launched_.exit_status();
+    report_.judge(trace);
+    if (!settings_.json_out.empty()) write_whole(settings_.json_out, report_.json());
+    if (!settings_.trace.empty()) write_trace(settings_.trace, trace);
+    if (report_.exit_status() != 0 || settings_.report_every_s > 0) say();
+  }
+
+  Launched& launched_;
+  const Run& settings_;
+  Watcher watcher_;
+  WatchReport report_;
+  double next_ = kJudgeEveryS, next_report_ = settings_.report_every_s;
+  std::optional<Trace> before_the_end_;  // what an interrupt brings about is not the run's fault
+};
+
+int run(const Run& settings) {
+  return launch(settings.command, {.quiet = settings.quiet},
+                [&](Launched& launched) { RunWatch(launched, settings).run(); });
 }
 
 }  // namespace
@@ -96,7 +126,14 @@ void add_run(CLI::App& app, Task& task, int& status) {
       "Example:\n"
       "  headway run -- python train.py --epochs 5\n"
       "Output, input, signals and exit status are the command's own; what is found goes to "
-      "standard error.");
+      "standard error.\n"
+      "The command is watched by a process of its own. If that one is killed, crashes or runs out "
+      "of memory,\n"
+      "the command and its output go on, and a line says so. If this process is killed (SIGKILL), "
+      "they go\n"
+      "on too; only the exit status is lost. A daemon that the command leaves behind can go on "
+      "printing.\n"
+      "Ctrl-C, Ctrl-Z and fg, and a debugger's prompt work as without headway.");
   verb->callback(
       [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
 }

@@ -2,184 +2,255 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <pty.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <new>
+#include <string_view>
 
-#include "headway/core/clock.h"
 #include "headway/core/error.h"
+#include "headway/probe/copier.h"
+#include "headway/probe/output_stream.h"
+#include "headway/probe/relay.h"
 
 namespace headway {
 namespace {
 
-constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
+constexpr int kCopyBytes = 1 << 20;  // what the watcher may be behind with its reading
 
-sigset_t passed_on() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : kPassedOn) sigaddset(&set, signal);
-  return set;
+// An output stream and what connects the three processes along it.
+struct Line {
+  OutputStream stream;
+  Pipe copy;
+  SocketPair watcher_bell, relay_bell;  // one: the asker's end; other: the copier's
+  pid_t copier = -1;
+};
+
+// What the process that becomes the command tells: itself, and why it could not.
+struct Started {
+  pid_t pid = 0;
+  int reason = 0;
+};
+
+pid_t fork_or_throw() {
+  const pid_t pid = ::fork();
+  if (pid < 0)
+    throw Error(fmt::format("no process can be started: {}", std::strerror(errno)),
+                "look at `ulimit -u` and at the memory that is left");
+  return pid;
 }
 
-void copy_window_size(int from, int to) {
-  winsize size;
-  if (::ioctl(from, TIOCGWINSZ, &size) == 0) ::ioctl(to, TIOCSWINSZ, &size);
-}
-
-void write_all(int fd, const char* bytes, size_t count) {
-  while (count > 0) {
-    const ssize_t put = ::write(fd, bytes, count);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return;  // nobody reads any more; the command must not suffer from it
-    bytes += put, count -= static_cast<size_t>(put);
+class Launcher {
+ public:
+  Launcher(const std::vector<std::string>& command, LaunchOptions options, const Watch& watch)
+      : options_(options), watch_(watch) {
+    for (const std::string& word : command) arguments_.push_back(const_cast<char*>(word.c_str()));
+    arguments_.push_back(nullptr);
   }
-}
+
+  int run() {
+    std::fflush(nullptr);
+    make_lines();
+    block_signals();
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (Line& line : lines_) start_copier(line);
+    start_watcher();
+    if (started_.pid == 0 && started_.reason == 0) start_unwatched();
+    if (started_.reason != 0) fail();
+    return relay();
+  }
+
+ private:
+  void make_lines() {
+    for (OutputStream& stream : make_output_streams()) {
+      Line& line = lines_.emplace_back();
+      line.stream = std::move(stream);
+      ::fcntl(line.copy.write.get(), F_SETPIPE_SZ, kCopyBytes);
+      ::fcntl(line.copy.write.get(), F_SETFL, O_NONBLOCK);
+    }
+  }
+
+  void block_signals() {
+    ::signal(SIGCHLD, SIG_DFL);  // who ignores it is not told how his children end
+    sigset_t ours = passed_on_signals();
+    sigaddset(&ours, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ours, &mask_before_);
+    signals_ = Descriptor(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+
+  void start_copier(Line& line) {
+    line.copier = fork_or_throw();
+    if (line.copier != 0) return;
+    CopierEnds ends = {.to = ::fcntl(line.stream.to, F_DUPFD_CLOEXEC, 3),
+                       .from = line.stream.from.get(),
+                       .words = line.stream.errors ? words_.read.get() : -1,
+                       .copy = line.copy.write.get(),
+                       .watcher_bell = line.watcher_bell.other.get(),
+                       .relay_bell = line.relay_bell.other.get()};
+    release_standard_descriptors();
+    close_all_but({ends.to, ends.from, ends.words, ends.copy, ends.watcher_bell, ends.relay_bell});
+    copy_output(ends);
+  }
+
+  void start_watcher() {
+    Pipe told;
+    watcher_ = fork_or_throw();
+    if (watcher_ == 0) watch(told);
+    hear(told);
+  }
+
+  // The watcher died before it could start the command.
+  void start_unwatched() {
+    Pipe told;
+    if (fork_or_throw() == 0) become_command(told);
+    hear(told);
+  }
+
+  void hear(Pipe& told) {
+    told.write.close();
+    for (Started word; ::read(told.read.get(), &word, sizeof word) == sizeof word;) started_ = word;
+  }
+
+  [[noreturn]] void become_command(const Pipe& told) {
+    forget_handlers();  // or one of them would take a signal that comes before exec
+    for (const Line& line : lines_) {
+      if (line.stream.out) ::dup2(line.stream.command.get(), STDOUT_FILENO);
+      if (line.stream.errors) ::dup2(line.stream.command.get(), STDERR_FILENO);
+    }
+    Started word{::getpid(), 0};
+    if (::write(told.write.get(), &word, sizeof word) == sizeof word) {
+      sigprocmask(SIG_SETMASK, &mask_before_, nullptr);  // late: the relay waits, and cannot stop
+      ::execvp(arguments_[0], arguments_.data());
+    }
+    word.reason = errno;
+    if (::write(told.write.get(), &word, sizeof word) < 0) ::_exit(126);
+    ::_exit(127);
+  }
+
+  static void forget_handlers() {
+    for (int signal = 1; signal < NSIG; ++signal) {
+      struct sigaction action;
+      if (::sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
+        ::signal(signal, SIG_DFL);
+    }
+  }
+
+  [[noreturn]] void watch(Pipe& told) {
+    ::prctl(PR_SET_NAME, "headway-watcher");
+    const pid_t command = ::fork();
+    if (command == 0) become_command(told);
+    if (command < 0) {
+      const Started word{0, errno};
+      ::_exit(::write(told.write.get(), &word, sizeof word) > 0 ? 1 : 2);
+    }
+    told.write.close();
+    char go = 0;
+    go_.write.close();
+    if (::read(go_.read.get(), &go, 1) != 1) ::_exit(0);  // it could not be started
+    ::_exit(watch_started(command));
+  }
+
+  int watch_started(pid_t command) {
+    ::signal(SIGPIPE, SIG_IGN);
+    be_the_first_to_go();
+    const int words = ::fcntl(words_.write.get(), F_DUPFD_CLOEXEC, 3);
+    const sigset_t ours = watcher_signals();
+    sigprocmask(SIG_SETMASK, &ours, nullptr);
+    signals_ = Descriptor(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+    std::vector<Launched::Copy> copies;
+    std::vector<int> kept = {words, signals_.get()};
+    for (Line& line : lines_) {
+      kept.insert(kept.end(), {line.copy.read.get(), line.watcher_bell.one.get()});
+      copies.push_back({std::move(line.copy.read), std::move(line.watcher_bell.one),
+                        line.stream.errors && !line.stream.out});
+    }
+    let_go_of_the_rest(kept);
+    ::dup2(words, STDERR_FILENO);
+    int status = 1;
+    try {
+      Launched launched(command, std::move(copies), std::move(signals_));
+      watch_(launched);
+      status = 0;
+    } catch (const std::bad_alloc&) {
+      say_out_of_memory(words);
+    } catch (const std::exception& e) {
+      if (!options_.quiet) fmt::print(stderr, "headway: watching has ended: {}\n", e.what());
+    }
+    std::fflush(nullptr);
+    return status;
+  }
+
+  void say_out_of_memory(int words) const {
+    constexpr std::string_view kLine = "headway: watching has ended: no memory is left for it\n";
+    if (!options_.quiet && ::write(words, kLine.data(), kLine.size()) < 0) return;
+  }
+
+  // Ours, then the user's.
+  void let_go_of_the_rest(const std::vector<int>& kept) {
+    lines_.clear();
+    for (Pipe* pipe : {&words_, &go_}) pipe->read.close(), pipe->write.close();
+    release_standard_descriptors();
+    close_all_but(kept);
+  }
+
+  // Where memory runs out, the kernel shall take the watcher before it takes the training.
+  static void be_the_first_to_go() {
+    const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+    if (::write(file.get(), "1000", 4) < 0) return;  // then it is as likely as any other
+  }
+
+  [[noreturn]] void fail() {
+    go_.write.close();
+    throw Error(fmt::format("{}: {}", arguments_[0], std::strerror(started_.reason)),
+                "give a command that can be run, behind --");
+  }
+
+  int relay() {
+    Relay::Ends ends;
+    ends.watcher = watcher_, ends.command = started_.pid;
+    ends.quiet = options_.quiet;
+    ends.words = std::move(words_.write), ends.signals = std::move(signals_);
+    std::vector<int> kept = {ends.words.get(), ends.signals.get()};
+    for (Line& line : lines_) {
+      RelayedOutput& output = ends.outputs.emplace_back();
+      output.copier = line.copier;
+      output.name = line.stream.out ? "standard output" : "standard error";
+      output.bell = std::move(line.relay_bell.one);
+      kept.push_back(output.bell.get());
+      if (!line.stream.terminal) continue;
+      output.terminal = std::move(line.stream.from);
+      output.users_terminal = Descriptor(::fcntl(line.stream.to, F_DUPFD_CLOEXEC, 3));
+      kept.insert(kept.end(), {output.terminal.get(), output.users_terminal.get()});
+    }
+    ::signal(SIGPIPE, SIG_IGN);
+    if (::write(go_.write.get(), "g", 1) < 0 && errno != EPIPE)  // the relay will hear of its death
+      throw Error(fmt::format("the watcher cannot be started: {}", std::strerror(errno)));
+    let_go_of_the_rest(kept);
+    return exit_status_of(Relay(std::move(ends)).run());
+  }
+
+  const LaunchOptions options_;
+  const Watch& watch_;
+  std::vector<char*> arguments_;
+  std::vector<Line> lines_;
+  Pipe words_, go_;
+  Descriptor signals_;
+  sigset_t mask_before_ = {};
+  pid_t watcher_ = -1;
+  Started started_;
+};
 
 }  // namespace
 
-Launch::Stream Launch::make_stream(int own, int& theirs) {
-  Stream stream;
-  stream.to = own;
-  stream.terminal = ::isatty(own);
-  int ends[2] = {-1, -1};
-  if (stream.terminal) {
-    if (::openpty(&ends[0], &ends[1], nullptr, nullptr, nullptr) != 0)
-      throw Error(fmt::format("no terminal can be made: {}", std::strerror(errno)));
-    termios mode;
-    ::tcgetattr(ends[1], &mode);
-    ::cfmakeraw(&mode);  // bytes go through as they are: the real terminal does the rest
-    ::tcsetattr(ends[1], TCSANOW, &mode);
-    copy_window_size(own, ends[1]);
-    ::fcntl(ends[0], F_SETFD, FD_CLOEXEC), ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  } else if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw Error(fmt::format("no pipe can be made: {}", std::strerror(errno)));
-  }
-  stream.from = ends[0];
-  theirs = ends[1];
-  return stream;
-}
-
-Launch::Launch(const std::vector<std::string>& command) {
-  int out = -1, err = -1, failure[2] = {-1, -1};
-  out_ = make_stream(STDOUT_FILENO, out);
-  err_ = make_stream(STDERR_FILENO, err);
-  if (::pipe2(failure, O_CLOEXEC) != 0)
-    throw Error(fmt::format("no pipe can be made: {}", std::strerror(errno)));
-  sigset_t ours = passed_on(), before;
-  sigprocmask(SIG_BLOCK, &ours, &before);
-  signals_ = ::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  pid_ = ::fork();
-  if (pid_ < 0) throw Error(fmt::format("no process can be started: {}", std::strerror(errno)));
-  if (pid_ == 0) {
-    for (const int signal : kPassedOn) ::signal(signal, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &before, nullptr);
-    ::dup2(out, STDOUT_FILENO), ::dup2(err, STDERR_FILENO);
-    ::execvp(words[0], words.data());
-    const int reason = errno;
-    if (::write(failure[1], &reason, sizeof reason) < 0) ::_exit(126);
-    ::_exit(127);
-  }
-  ::close(out), ::close(err), ::close(failure[1]);
-  int reason = 0;
-  const ssize_t told = ::read(failure[0], &reason, sizeof reason);
-  ::close(failure[0]);
-  if (told == sizeof reason) {
-    ::waitpid(pid_, nullptr, 0);
-    throw Error(fmt::format("{}: {}", command[0], std::strerror(reason)),
-                "give a command that can be run, behind --");
-  }
-  process_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
-}
-
-Launch::~Launch() {
-  for (const int fd : {out_.from, err_.from, signals_, process_})
-    if (fd >= 0) ::close(fd);
-  sigset_t ours = passed_on();
-  sigprocmask(SIG_UNBLOCK, &ours, nullptr);
-}
-
-void Launch::handle_signals() {
-  signalfd_siginfo info;
-  while (::read(signals_, &info, sizeof info) == sizeof info) {
-    const int signal = static_cast<int>(info.ssi_signo);
-    if (signal == SIGWINCH) {
-      for (const Stream& stream : {out_, err_})
-        if (stream.terminal && stream.from >= 0) copy_window_size(stream.to, stream.from);
-    }
-    asked_to_end_ |= signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-    // The terminal's own keys went to the command too; only what was sent to us alone is passed on.
-    if (info.ssi_code != SI_KERNEL && !ended_) ::kill(pid_, signal);
-  }
-}
-
-bool Launch::pass_on(Stream& stream, bool errors, const Taken& taken) {
-  char buffer[65536];
-  const ssize_t got = ::read(stream.from, buffer, sizeof buffer);
-  if (got > 0) {
-    write_all(stream.to, buffer, static_cast<size_t>(got));
-    taken({buffer, static_cast<size_t>(got)}, errors);
-    return true;
-  }
-  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
-  ::close(stream.from);
-  stream.from = -1;
-  return false;
-}
-
-bool Launch::wait_for_output(double seconds, const Taken& taken) {
-  const int64_t until = now_ns() + static_cast<int64_t>(1e9 * seconds);
-  for (;;) {
-    const int64_t left = std::max<int64_t>(0, until - now_ns());
-    pollfd files[] = {{out_.from, POLLIN, 0},
-                      {err_.from, POLLIN, 0},
-                      {signals_, POLLIN, 0},
-                      {ended_ ? -1 : process_, POLLIN, 0}};
-    const int ready = ::poll(files, 4, static_cast<int>((left + 999'999) / 1'000'000));
-    if (ready < 0 && errno != EINTR) return false;
-    if (ready <= 0) return !ended_ || out_.from >= 0 || err_.from >= 0;
-    if (files[0].revents) pass_on(out_, false, taken);
-    if (files[1].revents) pass_on(err_, true, taken);
-    if (files[2].revents) handle_signals();
-    if (asked_to_end_ && !told_) return told_ = true;  // before what it brings about
-    if (files[3].revents) {
-      ended_ = true;
-      ended_ns_ = now_ns();
-      return true;  // its last moment can be looked at
-    }
-    if (ended_ && out_.from < 0 && err_.from < 0) return false;
-  }
-}
-
-bool Launch::last_words_over() const {
-  constexpr int64_t kLastWordsNs = 300'000'000;
-  return ended_ && now_ns() - ended_ns_ > kLastWordsNs;
-}
-
-int Launch::wait_status() {
-  if (!reaped_) {
-    while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) continue;
-    reaped_ = ended_ = true;
-  }
-  return status_;
-}
-
-int Launch::exit_status() {
-  const int status = wait_status();
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+int launch(const std::vector<std::string>& command, LaunchOptions options, const Watch& watch) {
+  occupy_standard_descriptors();  // before anything else is opened
+  return Launcher(command, options, watch).run();
 }
 
 }  // namespace headway

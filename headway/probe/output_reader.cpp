@@ -78,7 +78,8 @@ void OutputReader::take(std::string_view bytes, double now_s, bool errors) {
   std::string& partial = partial_[errors];
   for (const char c : bytes) {
     if (c == '\n' || c == '\r') {
-      take_line(without_escapes(partial), now_s);
+      if (!torn_[errors]) take_line(without_escapes(partial), now_s);
+      torn_[errors] = false;
       partial.clear();
       if (c == '\n') ++output_.lines;
     } else if (partial.size() < kLongestLine) {
@@ -86,10 +87,18 @@ void OutputReader::take(std::string_view bytes, double now_s, bool errors) {
     }
   }
   // A progress bar may end each turn with nothing at all; reading the same line twice does no harm.
-  if (!partial.empty() && partial.size() > 8) {
+  if (!torn_[errors] && partial.size() > 8) {
     const std::string line = without_escapes(partial);
     if (!keras_line(line, now_s)) tqdm_line(line, now_s);
   }
+}
+
+void OutputReader::lose(int64_t bytes, double now_s, bool errors) {
+  output_.bytes += bytes;
+  output_.last_s = now_s;
+  partial_[errors].clear();
+  torn_[errors] = true;
+  in_traceback_ = false;
 }
 
 void OutputReader::take_line(std::string line, double now_s) {

@@ -17,6 +17,8 @@ class OutputReader {
  public:
   // `bytes` came at `now_s`; `errors`: on standard error.
   void take(std::string_view bytes, double now_s, bool errors = false);
+  // So much came and was not seen: the line it began or ended in is not read.
+  void lose(int64_t bytes, double now_s, bool errors = false);
 
   const SeenProgress& progress() const { return progress_; }
   const SeenOutput& output() const { return output_; }
@@ -34,6 +36,7 @@ class OutputReader {
   SeenProgress progress_{.source = "output"};
   SeenOutput output_{.watched = true};
   std::string partial_[2];  // standard output and standard error
+  bool torn_[2] = {};       // what is left of a line that was not seen whole
   bool in_traceback_ = false;
   bool learns_length_ = false;  // Keras was not told how many steps an epoch has
   int64_t last_epoch_ = 0, last_step_ = 0;

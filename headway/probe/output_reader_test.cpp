@@ -98,5 +98,16 @@ TEST(OutputReader, KeepsNoSecretOfALine) {
   EXPECT_EQ(reader.output().last_line.find("abc123def"), std::string::npos);
 }
 
+TEST(OutputReader, ReadsNoLineThatItDidNotSeeWhole) {
+  OutputReader reader;
+  reader.take("step 1 loss 0.9\nstep 2 lo", 1);
+  reader.lose(1000, 2);
+  reader.take("23 loss 77.0\nstep 31 loss 0.5\n", 3);
+  EXPECT_EQ(reader.progress().step, 31);
+  EXPECT_DOUBLE_EQ(reader.progress().loss, 0.5);
+  EXPECT_EQ(reader.progress().losses, 2);
+  EXPECT_EQ(reader.output().bytes, 25 + 1000 + 30);
+}
+
 }  // namespace
 }  // namespace headway

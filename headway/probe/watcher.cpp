@@ -94,7 +94,7 @@ void Watcher::read_limits_of(pid_t pid) {
   run_.cpus = limits.cpus, run_.cpu_source = limits.cpu_source;
 }
 
-double Watcher::now_s() const { return 1e-9 * double(now_ns() - began_ns_); }
+double Watcher::now_s() const { return 1e-9 * double(now_ns() - began_ns_ - left_out_ns_); }
 
 // What we started ourselves cannot become another process before we ask how it ended.
 bool Watcher::root_is_there() {

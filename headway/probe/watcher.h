@@ -41,7 +41,10 @@ class Watcher {
 
   // `run` hands over what the program wrote, and how it ended.
   void take_output(std::string_view bytes, bool errors) { output_.take(bytes, now_s(), errors); }
+  void lose_output(int64_t bytes, bool errors) { output_.lose(bytes, now_s(), errors); }
   void ended(int wait_status);
+  // We stood still for so long in all, and the run with us: that time did not pass.
+  void leave_out(int64_t stopped_ns) { left_out_ns_ = stopped_ns; }
 
   Trace trace() const;
 
@@ -67,6 +70,7 @@ class Watcher {
   const int64_t began_ns_;
   const uint64_t root_started_ticks_;
   int64_t stop_ns_ = 0;  // when this look must be over
+  int64_t left_out_ns_ = 0;
   std::map<pid_t, std::unique_ptr<Target>> targets_;
   pid_t main_ = 0;
   std::vector<SeenProcess> gone_;
