@@ -7,13 +7,14 @@
 
 #include "cli/interrupt.h"
 #include "headway/core/error.h"
+#include "headway/core/print.h"
 
 namespace headway::cli {
 
 int complain(int status, const std::string& problem, const std::string& hint) {
   std::fflush(stdout);
-  fmt::print(stderr, "headway: {}\n", problem);
-  if (!hint.empty()) fmt::print(stderr, "  ---> {}\n", hint);
+  print_lines(stderr, "headway: " + visible_message(problem) + "\n");
+  if (!hint.empty()) print_lines(stderr, "  ---> " + visible_message(hint) + "\n");
   return status;
 }
 
@@ -22,7 +23,7 @@ int guarded(const std::function<int()>& body) {
   try {
     return body();
   } catch (const Interrupted& e) {
-    fmt::print(stderr, "headway: interrupted\n");
+    print(stderr, "headway: interrupted\n");
     return e.exit_status();
   } catch (const SampleError& e) {
     return complain(kFailed, e.problem(),

@@ -10,6 +10,7 @@
 #include "cli/watch_report.h"
 #include "headway/core/error.h"
 #include "headway/core/log.h"
+#include "headway/core/print.h"
 #include "headway/probe/launch.h"
 #include "headway/probe/watcher.h"
 #include "headway/trace/trace_file.h"
@@ -42,7 +43,7 @@ int run(const Run& settings) {
   WatchReport report;
   double next = kJudgeEveryS, next_report = settings.report_every_s;
   const auto say = [&](const std::string& text) {
-    if (!settings.quiet) fmt::print(stderr, "\n--- headway\n{}---\n", text);
+    if (!settings.quiet) print_lines(stderr, "\n--- headway\n" + text + "---\n");
   };
   const auto judge = [&] {
     report.judge(watcher.trace());

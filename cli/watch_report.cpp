@@ -65,7 +65,7 @@ std::string WatchReport::json() const {
   out["steps"] = seen.progress.steps;
   out["step_s"] = seen.progress.step_s;
   out["not_readable"] = seen.blind.empty() ? Json() : Json(seen.blind);
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return out.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }
 
 int WatchReport::exit_status() const { return needs_repair(verdict_, findings_) ? kFound : 0; }

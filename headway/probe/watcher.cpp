@@ -1,7 +1,6 @@
 #include "headway/probe/watcher.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -184,6 +183,7 @@ void Watcher::read_stacks() {
 
 void Watcher::read_counters() {
   const double now = now_s();
+  if (const auto words = command_line(main_); !words.empty()) seen_.command = command_text(words);
   double cores = 0, read_bytes = 0, ready = 0, cpu = 0;
   for (auto& [pid, target] : targets_) {
     if (!target->read_counters(now)) continue;
@@ -335,7 +335,7 @@ Trace Watcher::trace() const {
   o.quiet_s = o.at_s - moved_s_;
   if (const Target* main = main_target()) {
     o.main_still_s = main->has_python() ? o.at_s - main->changed_s : 0;
-    o.command = redact(fmt::format("{}", fmt::join(command_line(main_), " ")));
+
     std::map<std::string, SeenThreads> groups;
     for (const auto& thread : main->threads) {
       const bool first = thread.tid == main_;

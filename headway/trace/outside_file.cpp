@@ -17,10 +17,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenProgress, source, epoch, epo
                                                 steps_per_epoch, steps, first_step_s, last_step_s,
                                                 step_s, loss, losses, bad_losses, first_loss)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenOutput, watched, bytes, lines, last_s,
-                                                last_line, shuffle_fill, shuffle_size,
-                                                shuffle_first_s, shuffle_last_s, shuffle_first,
-                                                shuffle_filled, retracings, remarks, exception,
-                                                raised_at, traceback)
+                                                shuffle_fill, shuffle_size, shuffle_first_s,
+                                                shuffle_last_s, shuffle_first, shuffle_filled,
+                                                retracings, remarks, exception, raised_at,
+                                                traceback)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenGpu, name, memory_bytes, memory_used,
                                                 memory_own, utilisation, recent, power_w,
                                                 power_limit_w, clock_mhz, full_clock_mhz, used,

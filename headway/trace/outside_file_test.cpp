@@ -40,7 +40,7 @@ TEST(OutsideFile, IsOneLineOfATrace) {
 
 TEST(OutsideFile, BytesThatAreNoTextDoNotStopTheWriting) {
   Outside seen = something_seen();
-  seen.output.last_line = "\xff\xfe";
+  seen.output.exception = "\xff\xfe";
   EXPECT_NE(outside_line(seen).find("outside"), std::string::npos);
 }
 

@@ -93,11 +93,16 @@ void from_json(const Json& in, T& value) {
   }
 }
 
+// Names need not be UTF-8: what is not becomes U+FFFD.
+std::string text_of(const Json& line) {
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 template <typename T>
 std::string line_of(const char* kind, const T& value) {
   Json line = {{"kind", kind}};
   line.update(to_json(value));
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text_of(line);
 }
 
 void take_object(const Json& line, Trace& trace) {
@@ -177,13 +182,13 @@ void TraceWriter::line(const std::string& text) {
 
 void TraceWriter::write(const RunFacts& run) { line(line_of("run", redacted(run))); }
 void TraceWriter::write(const std::vector<StageFacts>& stages) {
-  line(Json{{"kind", "stages"}, {"stages", to_json(stages)}}.dump());
+  line(text_of(Json{{"kind", "stages"}, {"stages", to_json(stages)}}));
 }
 void TraceWriter::write(const TracePhase& phase) { line(line_of("phase", phase)); }
 void TraceWriter::write(const TraceSample& sample) { line(line_of("sample", sample)); }
 void TraceWriter::write(const std::vector<WeightFacts>& weights,
                         const std::vector<std::string>& layers) {
-  line(Json{{"kind", "weights"}, {"weights", to_json(weights)}, {"layers", layers}}.dump());
+  line(text_of(Json{{"kind", "weights"}, {"weights", to_json(weights)}, {"layers", layers}}));
 }
 void TraceWriter::write(const ReplaySample& replay) { line(line_of("replay", replay)); }
 void TraceWriter::write(const NumbersSample& numbers) { line(line_of("numbers", numbers)); }
@@ -193,8 +198,7 @@ void TraceWriter::write(const TraceNote& note) {
 }
 void TraceWriter::write(const Outside& outside) { line(outside_line(outside)); }
 void TraceWriter::write_ending(const std::string& ending) {
-  line(Json{{"kind", "end"}, {"ending", redact(ending)}}.dump(-1, ' ', false,
-                                                              Json::error_handler_t::replace));
+  line(text_of(Json{{"kind", "end"}, {"ending", redact(ending)}}));
 }
 
 Trace read_trace(const std::string& path) {

@@ -27,6 +27,9 @@ TORCH = re.compile(r"^(torch|ATen|c10)/")
 CUDA = re.compile(r"^(cuda|cudnn|cublas|nvjpeg|nccl|nvml|npp)\w*\.h|^cuda/")
 # A home of somebody's machine; /home/user and the like in prose are caught too: say ~ instead.
 HOME = re.compile(r"(?<![\w.])/(home|root|Users)/\w")
+# Text on its way to a terminal. One way shows what would steer it: core/print.
+WRITES = re.compile(r"\bfmt::print\(|std::(cout|cerr|clog)\b|\bf?(printf|puts|putc)\(")
+MAY_WRITE = {"headway/core/print.h", "headway/core/print.cpp"}
 CODE = {".h", ".cpp", ".cu", ".py", ".sh", ".cmake", ".txt", ".json", ".toml", ".md", ""}
 
 
@@ -67,6 +70,8 @@ def breaches(name):
     for number, line in enumerate(text.splitlines(), 1):
         if HOME.search(line) and name != "tests/laws/rooms_test.py":
             yield number, "a path into somebody's home directory"
+        if WRITES.search(line) and parts[0] in ("headway", "cli") and name not in MAY_WRITE and "_test." not in name:
+            yield number, "writes past headway/core/print.h"
         include = INCLUDE.match(line)
         if include and room is None and name.endswith(".h") and TORCH.match(include.group(1)):
             yield number, f"{include.group(1)}: no header outside headway/train includes torch"
