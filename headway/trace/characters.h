@@ -24,8 +24,8 @@ size_t end_of(std::string_view text, size_t from, Is is) {
   return from;
 }
 
-// The words of a name in small letters, parted by anything but letters and where a capital follows
-// a small one: "dbPassword_2" -> db, password.
+// The words of a name in small letters, parted by anything but letters and where a capital begins
+// a word: "dbPassword_2" -> db, password.
 std::vector<std::string> words_of(std::string_view name);
 
 }  // namespace headway

@@ -27,7 +27,7 @@ bool all_parts(std::string_view text, Is parts_words, Part is_good) {
 // "conv2d", "patch16", "8b": letters and digits in turns, letters by `is_good`.
 template <typename Letters>
 bool is_mixed(std::string_view part, size_t longest_number, Letters is_good) {
-  size_t turns = 0;
+  size_t turns = 0, before = 0;
   for (size_t at = 0; at < part.size(); ++turns) {
     const bool digits = is_digit(part[at]);
     const size_t end =
@@ -35,6 +35,8 @@ bool is_mixed(std::string_view part, size_t longest_number, Letters is_good) {
     if (end == at) return false;  // neither
     const std::string_view run = part.substr(at, end - at);
     if (digits ? run.size() > longest_number : !is_good(run)) return false;
+    if (!digits && run.size() > 1 && before > 4) return false;  // "word01234567abcd"
+    before = digits ? run.size() : 0;
     at = end;
   }
   return turns <= kMostTurns;
@@ -62,7 +64,7 @@ bool has_a_word(std::string_view part) {
 }
 
 bool is_name_sign(char c) {
-  return std::string_view("-_.:,+/~ ").find(c) != std::string_view::npos;
+  return std::string_view("-_.:,+/~[] ").find(c) != std::string_view::npos;
 }
 
 bool is_short_hash(std::string_view part) {
@@ -110,7 +112,7 @@ bool is_spoken(std::string_view letters) {
   }
   const bool capitals = std::all_of(letters.begin(), letters.end(), is_upper);
   if (capitals) return letters.size() <= 6 || vowels * 5 >= letters.size();
-  return letters.size() <= 40 && lone <= 1 && vowels * 5 >= letters.size() &&
+  return letters.size() <= 40 && lone <= 1 && vowels * 8 >= letters.size() &&
          longest_silence <= 5 && 2 * letters.size() >= (letters.size() < 12 ? 5 : 7) * humps;
 }
 
@@ -135,7 +137,7 @@ bool is_plain_path(std::string_view text) {
   const bool spoken = all_parts(text, is_sign, [&](std::string_view part) {
     if (std::count_if(part.begin(), part.end(), is_letter) >= 3)
       known |= is_mixed(part, kLongestNumber, is_plain_run);
-    if (ending && is_short_hash(part)) return true;
+    if (ending && (part.size() <= 4 || is_short_hash(part))) return true;
     return has_a_word(part) &&
            is_mixed(part, kLongestIndex, [](std::string_view run) { return is_spoken(run); });
   });

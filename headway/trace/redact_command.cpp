@@ -71,12 +71,13 @@ std::string shown_pair(std::string_view name, std::string_view value) {
   return std::string(name) + "=" + shown(value, trust_in(name));
 }
 
-// "localhost:8080", "cuda:0"
+// "localhost:8080", "cuda:0", "app:server"
 bool is_port(std::string_view value) {
   const size_t colon = std::min(value.find(':'), value.size() - 1);
   const std::string_view port = value.substr(colon + 1);
-  return is_plain_word(value.substr(0, colon)) && !says_nothing(value) && port.size() <= 5 &&
-         std::all_of(port.begin(), port.end(), is_digit);
+  const bool number = port.size() <= 5 && std::all_of(port.begin(), port.end(), is_digit);
+  return is_plain_word(value.substr(0, colon)) && !says_nothing(value) &&
+         !value.starts_with("root") && (number || is_plain_word(port));
 }
 
 // A value without signs that part it may be any word where the name is known.
@@ -92,7 +93,8 @@ bool is_harmless(std::string_view value, Trust trust) {
 std::string shown(std::string_view value, Trust trust) {
   if (value.empty()) return "";
   if (trust == Trust::kNone) return kGone;
-  if (value.find("://") != std::string_view::npos) return redact_url(value);
+  if (value.find("://") != std::string_view::npos)
+    return value.find_first_of(" \t\n'\"") == std::string_view::npos ? redact_url(value) : kGone;
   if (is_harmless(value, trust) || is_list_of_paths(value)) return std::string(value);
   if (const size_t equals = value.find('='); equals < value.size() && value[0] != '-') {
     if (is_name(value.substr(0, equals)))
@@ -199,6 +201,7 @@ std::string redact_assignment(std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos || !is_name(text.substr(0, equals))) return kGone;
   const std::string_view name = text.substr(0, equals), value = text.substr(equals + 1);
+  if (name == "PWD" || name == "OLDPWD") return shown_pair("folder", value).replace(0, 6, name);
   if (!is_option(value) || names_a_secret(name)) return shown_pair(name, value);
   std::vector<std::string> words = parted(value);  // XLA_FLAGS=--xla_...
   words.insert(words.begin(), "flags");

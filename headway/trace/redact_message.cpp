@@ -60,9 +60,9 @@ bool names_code(std::string_view before, std::string_view after) {
 
 // What the sentence is about: these words are no secret themselves, unless they are quoted.
 bool is_topic(std::string_view word) {
-  constexpr std::array<std::string_view, 8> kWords = {
-      "password",       "Password",       "passphrase", "credentials",
-      "authentication", "Authentication", "login",      "Unauthorized"};
+  constexpr std::array<std::string_view, 9> kWords = {
+      "signature",      "password",       "Password", "passphrase",  "credentials",
+      "authentication", "Authentication", "login",    "Unauthorized"};
   return is_one_of(word, kWords);
 }
 
@@ -71,12 +71,20 @@ struct Word {
   bool strict = false, quoted = false;
 };
 
+// "file.cpp:12"
+std::string_view without_line(std::string_view core) {
+  size_t end = core.size();
+  while (end > 0 && is_digit(core[end - 1])) --end;
+  return end > 0 && end < core.size() && core[end - 1] == ':' ? core.substr(0, end - 1) : core;
+}
+
 bool is_harmless(std::string_view core, const Word& word) {
   if (core.empty()) return true;
   if (is_shaped(core)) return false;
   if (is_plain_piece(core, word.strict)) return true;
   if (!word.quoted && is_topic(core)) return true;
-  if (is_plain_path(core) && (!word.strict || (core[0] == '/' && core.find('?') == core.npos)))
+  if (is_plain_path(without_line(core)) &&
+      (!word.strict || (core[0] == '/' && core.find('?') == core.npos)))
     return true;
   if (word.strict) return false;
   if (is_short_number(core)) return true;
@@ -85,11 +93,18 @@ bool is_harmless(std::string_view core, const Word& word) {
   return !word.quoted || names_code(word.before, word.after);
 }
 
+// "ValueError:", the first word of an exception
+bool is_class(std::string_view chunk) {
+  return chunk.ends_with(":") && is_spoken_piece(chunk.substr(0, chunk.size() - 1)) &&
+         (chunk.find("Error") != std::string_view::npos ||
+          chunk.find("Exception") != std::string_view::npos);
+}
+
 bool is_around(char c) { return kAround.find(c) != std::string_view::npos; }
 
 std::string shown(std::string_view chunk, const Word& word) {
   size_t begin = end_of(chunk, 0, is_around), end = chunk.size();
-  if (begin > 0 && chunk[begin - 1] == '.') --begin;  // ".npy"
+  while (begin > 0 && chunk[begin - 1] == '.') --begin;  // ".npy", "../x"
   while (end > begin && is_around(chunk[end - 1])) --end;
   const std::string_view core = chunk.substr(begin, end - begin);
   std::string middle;
@@ -122,7 +137,8 @@ bool is_option(std::string_view chunk) {
 
 // Opens or closes a quotation of several words?
 bool opens(std::string_view chunk, char quote) {
-  const size_t first = chunk.find_first_not_of("([{=:");
+  size_t first = chunk.find_first_not_of("([{=:");
+  if (first + 1 < chunk.size() && is_letter(chunk[first]) && chunk[first + 1] == quote) ++first;
   if (first == std::string_view::npos || chunk[first] != quote) return false;
   return chunk.find(quote, first + 1) == std::string_view::npos;
 }
@@ -157,6 +173,10 @@ std::string redact_sentence(std::string_view line, bool strict) {
         quotation != '\0' || chunk.find_first_of("'\"") < std::min<size_t>(chunk.size(), 2);
     const std::string_view before = i > 0 ? text(i - 1) : "";
     const bool command = is_option(chunk) || is_option(before);  // "mysql -u me -pswordfish"
+    if (i == 0 && is_class(chunk)) {
+      out += chunk;
+      continue;
+    }
     out += shown(chunk, {before, text(i + 1), strict || command || quotation != '\0', quoted});
     if (quotation != '\0' && !opens(chunk, quotation) &&
         chunk.find(quotation) != std::string_view::npos)

@@ -31,7 +31,8 @@ bool takes_a_secret(std::string_view name) {
 
 // What is called so is one of a few choices, or the name of something.
 bool takes_a_name(std::string_view name) {
-  constexpr std::array<std::string_view, 28> kWords = {
+  constexpr std::array<std::string_view, 35> kWords = {
+      "cmap",    "subset",    "columns", "cols",       "features",      "names",    "hue",
       "name",    "project",   "mode",    "activation", "optimizer",     "loss",     "backend",
       "split",   "dtype",     "device",  "format",     "kind",          "type",     "group",
       "label",   "strategy",  "monitor", "metric",     "padding",       "method",   "model",
@@ -39,12 +40,28 @@ bool takes_a_name(std::string_view name) {
   return has_one_of(name, kWords);
 }
 
+// Who is called so is handed the name of a part of the program, a file or a column.
+bool asks_for_a_name(std::string_view callee) {
+  constexpr std::array<std::string_view, 22> kWords = {
+      "path",    "makedirs", "mkdir",   "isdir",  "isfile",  "exists",   "listdir", "imread",
+      "getattr", "hasattr",  "setattr", "buffer", "groupby", "argument", "scalar",  "layer",
+      "astype",  "module",   "adapter", "metric", "drop",    "rename"};
+  return has_one_of(callee, kWords);
+}
+
+// Who is called so is handed the name of a model or of data, with a number in it.
+bool asks_for_a_model(std::string_view callee) {
+  return has_one_of(callee,
+                    std::array<std::string_view, 4>{"pretrained", "dataset", "make", "tfds"});
+}
+
 // Who is called so is handed sentences.
 bool takes_sentences(std::string_view name) {
-  constexpr std::array<std::string_view, 22> kWords = {
-      "print", "log",         "logger",   "logging", "info", "warn",      "warning", "debug",
-      "error", "write",       "raise",    "assert",  "desc", "exception", "message", "help",
-      "title", "description", "critical", "notice",  "echo", "text"};
+  constexpr std::array<std::string_view, 25> kWords = {
+      "prompt",   "sentence", "msg",       "print",   "log",   "logger", "logging",
+      "info",     "warn",     "warning",   "debug",   "error", "write",  "raise",
+      "assert",   "desc",     "exception", "message", "help",  "title",  "description",
+      "critical", "notice",   "echo",      "text"};
   return has_one_of(name, kWords);
 }
 
@@ -90,10 +107,12 @@ class SourceLine {
     if (is_name(c)) return take_name(at);
     if (c == '(') calls_.push_back(name_);
     if (c == ')' && !calls_.empty()) calls_.pop_back();
-    if (c == '=' || c == ':') target_ = name_;
+    depth_ += c == '(' || c == '[' || c == '{';
+    depth_ -= c == ')' || c == ']' || c == '}';
+    if (c == '=' || c == ':') target_ = name_, target_depth_ = depth_;
     if (c == '[' && (!name_.empty() || out_.ends_with("]"))) index_ = true;
     if (c != '[' && c != ' ') index_ = false;
-    if (c == ',' || c == '{' || c == ';') target_.clear();
+    if ((c == ',' && depth_ <= target_depth_) || c == '{' || c == ';') target_.clear();
     sentence_ |= c == ',' && assert_ && calls_.empty();
     if (c != '.' && c != ' ' && c != '=' && c != '[' && c != ']') name_.clear();
     out_ += c;
@@ -137,7 +156,8 @@ class SourceLine {
     const bool formatted = prefix.find_first_of("fF") != std::string_view::npos;
     out_ += quotes + shown(content, formatted);
     if (end < line_.size()) out_ += quotes;
-    if (content.size() <= 64 && names_a_secret(content)) target_ = content;  // {"password": ...
+    if (content.size() <= 64 && names_a_secret(content))
+      target_ = content, target_depth_ = depth_;  // {"password": ...
     index_ = false;
     return std::min(line_.size(), end + quotes.size());
   }
@@ -167,7 +187,9 @@ class SourceLine {
     const bool one_word = text.find(' ') == std::string::npos;
     const bool spoken = !suspicious_ && one_word && is_spoken_name(text);
     const bool word = spoken && std::none_of(text.begin(), text.end(), is_digit);
-    if (word && (index_ || takes_a_name(target_))) return true;
+    const std::string callee = calls_.empty() ? "" : calls_.back();
+    if (word && (index_ || takes_a_name(target_) || asks_for_a_name(callee))) return true;
+    if (spoken && asks_for_a_model(callee)) return true;
     if (names_a_secret(text) && !one_word) return false;
     return redact_sentence(text, suspicious_ || one_word || !in_sentences()) == text;
   }
@@ -218,6 +240,7 @@ class SourceLine {
   std::string_view line_;
   std::string out_;
   bool suspicious_ = false;
+  int depth_ = 0, target_depth_ = 0;  // of brackets
   bool assert_ = false;
   bool sentence_ = false;           // behind raise, or behind the comma of assert
   bool index_ = false;              // right behind [

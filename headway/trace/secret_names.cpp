@@ -49,7 +49,10 @@ std::vector<std::string> words_of(std::string_view name) {
   bool inside = false;
   for (size_t i = 0; i < name.size(); ++i) {
     const bool letter = is_letter(name[i]);
-    const bool hump = letter && inside && is_upper(name[i]) && is_lower(name[i - 1]);
+    // Also behind capitals in a row: SMTPError.
+    const bool begins = letter && inside && is_upper(name[i]);
+    const bool hump = begins && (is_lower(name[i - 1]) ||
+                                 (i + 1 < name.size() && is_lower(name[i + 1]) && i > 1));
     if (letter && (!inside || hump)) out.emplace_back();
     if (letter) out.back() += lowered(name[i]);
     inside = letter;
@@ -70,7 +73,7 @@ bool names_a_secret(std::string_view name) {
     for (const std::string_view part : kInside)
       if (word.find(part) != std::string::npos) return true;
   }
-  return any(kDoubtless) && (any(std::array<std::string_view, 2>{"keys", "tokens"}));
+  return any(kDoubtless) && any(std::array<std::string_view, 3>{"keys", "tokens", "code"});
 }
 
 }  // namespace headway
