@@ -35,7 +35,9 @@ bool is_mixed(std::string_view part, size_t longest_number, Letters is_good) {
     if (end == at) return false;  // neither
     const std::string_view run = part.substr(at, end - at);
     if (digits ? run.size() > longest_number : !is_good(run)) return false;
-    if (!digits && run.size() > 1 && before > 4) return false;  // "word01234567abcd"
+    // "word01234567abcd", "frog123xyz"
+    if (!digits && run.size() > 1 && at > before && before > 0 && !is_plain_word(run)) return false;
+    if (!digits && run.size() > 1 && before > 4) return false;
     before = digits ? run.size() : 0;
     at = end;
   }
@@ -48,6 +50,12 @@ bool is_plain_run(std::string_view letters) {
   return words.size() > 1 && std::all_of(words.begin(), words.end(), [](const std::string& word) {
            return word.size() <= 2 || is_plain_word(word);
          });
+}
+
+// Words that stand before a number: "resnet50", but not "flower99".
+bool is_numbered_run(std::string_view letters) {
+  if (letters.size() <= 2 || is_numbered_word(letters)) return true;
+  return words_of(letters).size() > 1 && is_plain_run(letters);
 }
 
 // "p4ss", "a1B2c3": letters around digits without a word of three letters are none.
@@ -95,16 +103,18 @@ bool is_short_number(std::string_view text) {
 
 bool is_plain_name(std::string_view text) {
   return text.size() <= kLongestName && all_parts(text, is_name_sign, [](std::string_view part) {
-           return has_a_word(part) && is_mixed(part, kLongestNumber, is_plain_run);
+           if (part.size() == 3 && std::all_of(part.begin(), part.end(), is_letter)) return true;
+           if (std::all_of(part.begin(), part.end(), is_letter)) return is_plain_run(part);
+           return has_a_word(part) && is_mixed(part, kLongestNumber, is_numbered_run);
          });
 }
 
 bool is_spoken(std::string_view letters) {
-  if (letters.size() <= 3 || is_plain_word(letters)) return true;
+  if (letters.size() <= 4 || is_plain_word(letters)) return true;
   size_t vowels = 0, silent = 0, longest_silence = 0, humps = 1, lone = 0;
   for (size_t i = 0; i < letters.size(); ++i) {
     vowels += is_vowel(letters[i]);
-    silent = is_vowel(letters[i]) ? 0 : silent + 1;
+    silent = is_vowel(letters[i]) || is_upper(letters[i]) ? 0 : silent + 1;
     longest_silence = std::max(longest_silence, silent);
     const bool hump = i > 0 && is_upper(letters[i]) && is_lower(letters[i - 1]);
     humps += hump;

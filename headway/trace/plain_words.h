@@ -9,6 +9,9 @@ namespace headway {
 // name, or a password.
 bool is_plain_word(std::string_view word);
 
+// Is this one of those that often have a number behind them: "resnet", "epoch", "float"?
+bool is_numbered_word(std::string_view word);
+
 // Is this how a file of a known kind ends: "jpg", "tfrecord", "yaml"? In any case of letters.
 bool is_file_ending(std::string_view ending);
 

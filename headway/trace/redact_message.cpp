@@ -38,6 +38,7 @@ bool is_plain_piece(std::string_view text, bool strict) {
 
 // "torch.nn.Module", "pixel_values", "out-of-range", "can't"
 bool is_spoken_piece(std::string_view text) {
+  if (std::any_of(text.begin(), text.end(), is_digit)) return is_plain_piece(text, false);
   for (size_t at = 0; at < text.size();) {
     const size_t end = end_of(text, at, is_alnum);
     const std::string_view piece = text.substr(at, end - at);
@@ -104,8 +105,9 @@ bool is_around(char c) { return kAround.find(c) != std::string_view::npos; }
 
 std::string shown(std::string_view chunk, const Word& word) {
   size_t begin = end_of(chunk, 0, is_around), end = chunk.size();
-  while (begin > 0 && chunk[begin - 1] == '.') --begin;  // ".npy", "../x"
-  while (end > begin && is_around(chunk[end - 1])) --end;
+  while (begin > 0 && chunk[begin - 1] == '.') --begin;              // ".npy", "../x"
+  const bool address = chunk.find("://") != std::string_view::npos;  // may end in "=***"
+  while (end > begin && is_around(chunk[end - 1]) && !(address && chunk[end - 1] == '*')) --end;
   const std::string_view core = chunk.substr(begin, end - begin);
   std::string middle;
   if (core.find("://") != std::string_view::npos) {

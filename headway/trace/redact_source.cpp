@@ -11,6 +11,8 @@
 namespace headway {
 namespace {
 
+constexpr size_t kShortNumber = 5;  // "29500"
+
 bool is_name(char c) { return is_alnum(c) || c == '_'; }
 
 template <size_t N>
@@ -31,12 +33,13 @@ bool takes_a_secret(std::string_view name) {
 
 // What is called so is one of a few choices, or the name of something.
 bool takes_a_name(std::string_view name) {
-  constexpr std::array<std::string_view, 35> kWords = {
-      "cmap",    "subset",    "columns", "cols",       "features",      "names",    "hue",
-      "name",    "project",   "mode",    "activation", "optimizer",     "loss",     "backend",
-      "split",   "dtype",     "device",  "format",     "kind",          "type",     "group",
-      "label",   "strategy",  "monitor", "metric",     "padding",       "method",   "model",
-      "dataset", "scheduler", "metrics", "task",       "interpolation", "backbone", "objective"};
+  constexpr std::array<std::string_view, 39> kWords = {
+      "classes",    "labels",        "categories", "vocab",    "cmap",    "subset",    "columns",
+      "cols",       "features",      "names",      "hue",      "name",    "project",   "mode",
+      "activation", "optimizer",     "loss",       "backend",  "split",   "dtype",     "device",
+      "format",     "kind",          "type",       "group",    "label",   "strategy",  "monitor",
+      "metric",     "padding",       "method",     "model",    "dataset", "scheduler", "metrics",
+      "task",       "interpolation", "backbone",   "objective"};
   return has_one_of(name, kWords);
 }
 
@@ -184,6 +187,7 @@ class SourceLine {
     const size_t dot = text.rfind('.');
     const bool file = dot != std::string::npos && is_file_ending(text.substr(dot + 1));
     if (is_plain_path(text) && (!suspicious_ || file)) return true;
+    if (!suspicious_ && text.size() <= kShortNumber && is_short_number(text)) return true;
     const bool one_word = text.find(' ') == std::string::npos;
     const bool spoken = !suspicious_ && one_word && is_spoken_name(text);
     const bool word = spoken && std::none_of(text.begin(), text.end(), is_digit);

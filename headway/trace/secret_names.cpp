@@ -13,16 +13,20 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
 }
 
 // Nobody calls anything else so.
-constexpr std::array<std::string_view, 43> kSecrets = {
-    "password",    "passwords", "passwd",    "passphrase",    "passcode",
-    "passkey",     "pw",        "pwd",       "pass",          "secret",
-    "secrets",     "cred",      "creds",     "credential",    "credentials",
-    "apikey",      "accesskey", "secretkey", "privatekey",    "authtoken",
-    "accesstoken", "auth",      "oauth",     "authorization", "authentication",
-    "bearer",      "jwt",       "cookie",    "cookies",       "signature",
-    "sig",         "sas",       "hmac",      "otp",           "totp",
-    "pin",         "salt",      "pat",       "dsn",           "webhook",
-    "license",     "login",     "mnemonic"};
+constexpr std::array<std::string_view, 50> kSecrets = {
+    "mfa",        "tfa",         "psw",           "pswd",
+    "sessionid",  "sid",         "unauthorized",  "password",
+    "passwords",  "passwd",      "passphrase",    "passcode",
+    "passkey",    "pw",          "pwd",           "pass",
+    "secret",     "secrets",     "cred",          "creds",
+    "credential", "credentials", "apikey",        "accesskey",
+    "secretkey",  "privatekey",  "authtoken",     "accesstoken",
+    "auth",       "oauth",       "authorization", "authentication",
+    "bearer",     "jwt",         "cookie",        "cookies",
+    "signature",  "sig",         "sas",           "hmac",
+    "otp",        "totp",        "pin",           "salt",
+    "pat",        "dsn",         "webhook",       "license",
+    "login",      "mnemonic"};
 // Also inside a longer word: PGPASSWORD, myapikey.
 constexpr std::array<std::string_view, 9> kInside = {"password",   "passwd",     "passphrase",
                                                      "secret",     "credential", "apikey",
