@@ -10,6 +10,7 @@ namespace headway {
 namespace {
 
 constexpr size_t kLongestNumber = 9, kLongestIndex = 14, kLongestName = 64;
+constexpr size_t kMostTiny = 2;
 constexpr size_t kMostTurns = 3;  // between letters and digits, without a sign between them
 
 bool is_vowel(char c) { return std::string_view("aeiouyAEIOUY").find(c) != std::string_view::npos; }
@@ -75,6 +76,20 @@ bool is_name_sign(char c) {
   return std::string_view("-_.:,+/~[] ").find(c) != std::string_view::npos;
 }
 
+// "Zx9-Qp4-Lm2": one or two letters with a digit, again and again.
+size_t tiny_parts(std::string_view text) {
+  size_t tiny = 0;
+  all_parts(text, is_name_sign, [&](std::string_view part) {
+    const auto letters = std::count_if(part.begin(), part.end(), is_letter);
+    const bool small = std::any_of(part.begin(), part.end(), is_lower);
+    const bool large = std::any_of(part.begin(), part.end(), is_upper);
+    const bool digit = std::any_of(part.begin(), part.end(), is_digit);
+    if (digit && letters > 0 && letters <= 2) tiny += small && large ? kMostTiny + 1 : 1;
+    return true;
+  });
+  return tiny;
+}
+
 bool is_short_hash(std::string_view part) {
   return part.size() <= 8 && std::all_of(part.begin(), part.end(), [](char c) {
            return is_digit(c) || (c >= 'a' && c <= 'f');
@@ -101,8 +116,17 @@ bool is_short_number(std::string_view text) {
   return good && any;
 }
 
+bool is_everyday_compound(std::string_view text) {
+  const std::vector<std::string> words = words_of(text);
+  const bool several = words.size() > 1 || std::any_of(text.begin(), text.end(), is_digit);
+  return several && std::any_of(words.begin(), words.end(),
+                                [](const std::string& word) { return is_everyday_word(word); });
+}
+
 bool is_plain_name(std::string_view text) {
-  return text.size() <= kLongestName && all_parts(text, is_name_sign, [](std::string_view part) {
+  if (is_everyday_compound(text)) return false;
+  return text.size() <= kLongestName && tiny_parts(text) <= kMostTiny &&
+         all_parts(text, is_name_sign, [](std::string_view part) {
            if (part.size() == 3 && std::all_of(part.begin(), part.end(), is_letter)) return true;
            if (std::all_of(part.begin(), part.end(), is_letter)) return is_plain_run(part);
            return has_a_word(part) && is_mixed(part, kLongestNumber, is_numbered_run);

@@ -12,6 +12,9 @@ bool is_short_number(std::string_view text);
 // "cuda:0", "vit_base_patch16_224". An empty text is one, too.
 bool is_plain_name(std::string_view text);
 
+// "blue.horse.7": such words, several or with a number, are how people make passwords.
+bool is_everyday_compound(std::string_view text);
+
 // Names of any words that can be spoken, with a number behind: "sunny-cat-12", "MyDataset". May be
 // a password; harmless where nobody keeps one.
 bool is_spoken_name(std::string_view text);

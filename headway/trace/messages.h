@@ -6,11 +6,17 @@
 // Inside trace/: sentences, word by word.
 namespace headway {
 
-// Words, numbers and paths stay; what else there is goes, word by word. `strict`: of the words only
-// those on the list stay. A line that speaks of secrets is strict in any case.
+// Which words stay, beside numbers and paths.
+enum class Care {
+  kSpoken,  // those that can be spoken
+  kListed,  // those on the list, and names made of them
+  kSecret,  // those on the list that stand alone
+};
+
+// What does not stay goes word by word. A line that speaks of secrets is read with most care.
 //
-//   redact_sentence("login failed with password swordfish", false)
+//   redact_sentence("login failed with password swordfish", Care::kSpoken)
 //     ->  "login failed with password ***"
-std::string redact_sentence(std::string_view line, bool strict);
+std::string redact_sentence(std::string_view line, Care care);
 
 }  // namespace headway

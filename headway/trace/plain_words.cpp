@@ -254,6 +254,14 @@ constexpr std::string_view kNumbered =
     "vol warmup wav weight wgan wideresnet width wikitext window windows wmt word worker x "
     "xception xl y yolo yolov z zh ";
 
+constexpr std::string_view kEveryday =
+    "animal animals ant autumn bedroom bird birds black blue boat bottle brown bus car cars "
+    "cat cats chair church cow cyan deer dog dogs dragon fire flower flowers frog fruit "
+    "fruits green ham hand hands happy hello horse house human kitchen love lucky magenta "
+    "mon monkey moon music my open orange people person plant plants purple quick red rex "
+    "secret sheep sofa song songs spam spring star summer sun tower truck voice water white "
+    "winter world yellow ";
+
 constexpr std::string_view kEndings =
     "a arrow avi avro bash best bin bmp bpe bz2 c caffemodel cc cfg ckpt conf cpp css csv cu "
     "cuh cxx db dcm dll doc docx egg err feather flac geojson ggml gguf gif go gz h h5 hdf "
@@ -294,6 +302,11 @@ bool is_plain_word(std::string_view word) {
 
 bool is_numbered_word(std::string_view word) {
   static const Set words = parted(kNumbered);
+  return holds(words, word);
+}
+
+bool is_everyday_word(std::string_view word) {
+  static const Set words = parted(kEveryday);
   return holds(words, word);
 }
 

@@ -9,6 +9,9 @@ namespace headway {
 // name, or a password.
 bool is_plain_word(std::string_view word);
 
+// One of those that passwords are made of, too: "cat", "blue". Harmless when it stands alone.
+bool is_everyday_word(std::string_view word);
+
 // Is this one of those that often have a number behind them: "resnet", "epoch", "float"?
 bool is_numbered_word(std::string_view word);
 

@@ -29,10 +29,12 @@ bool names_a_login(std::string_view name) {
 
 // Behind these words anything may stand.
 bool says_nothing(std::string_view name) {
-  constexpr std::array<std::string_view, 23> kWords = {
-      "api",   "text",   "message", "string", "header", "headers", "arg",   "args",
-      "set",   "option", "options", "query",  "body",   "content", "code",  "word",
-      "words", "phrase", "var",     "vars",   "param",  "private", "access"};
+  constexpr std::array<std::string_view, 37> kWords = {
+      "foo",     "bar",    "baz",    "qux",     "value", "values", "my",    "the",
+      "item",    "object", "field",  "entry",   "str",   "opt",    "api",   "text",
+      "message", "string", "header", "headers", "arg",   "args",   "set",   "option",
+      "options", "query",  "body",   "content", "code",  "word",   "words", "phrase",
+      "var",     "vars",   "param",  "private", "access"};
   return names_a_login(name) || has_one_of(name, kWords);
 }
 
@@ -97,7 +99,7 @@ std::string shown(std::string_view value, Trust trust) {
     return value.find_first_of(" \t\n'\"") == std::string_view::npos ? redact_url(value) : kGone;
   if (is_harmless(value, trust) || is_list_of_paths(value)) return std::string(value);
   if (const size_t equals = value.find('='); equals < value.size() && value[0] != '-') {
-    if (is_name(value.substr(0, equals)))
+    if (is_name(value.substr(0, equals)) && is_spoken_name(value.substr(0, equals)))
       return shown_pair(value.substr(0, equals), value.substr(equals + 1));
   }
   return kGone;
@@ -114,7 +116,7 @@ std::string shown_short(std::string_view word) {
   const bool flags = rest.size() <= 2 && std::all_of(rest.begin(), rest.end(), is_letter) &&
                      kOftenSecret.find(word[1]) == std::string_view::npos;
   const bool named = is_plain_name(word.substr(1)) && word.find(':') == std::string_view::npos;
-  if (flags || named || is_short_number(rest) || names_a_secret(word)) return std::string(word);
+  if (flags || named || is_short_number(rest)) return std::string(word);
   return std::string(word.substr(0, 2)) + kGone;
 }
 

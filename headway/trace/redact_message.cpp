@@ -24,6 +24,7 @@ bool is_all(std::string_view text, bool (*is)(char)) {
 
 // Pieces between signs, each a word of the list or a number.
 bool is_plain_piece(std::string_view text, bool strict) {
+  if (is_everyday_compound(text)) return false;
   for (size_t at = 0; at < text.size();) {
     const size_t end = end_of(text, at, [](char c) { return is_alnum(c); });
     const std::string_view piece = text.substr(at, end - at);
@@ -69,7 +70,8 @@ bool is_topic(std::string_view word) {
 
 struct Word {
   std::string_view before, after;  // its neighbours
-  bool strict = false, quoted = false;
+  Care care = Care::kSpoken;
+  bool quoted = false;
 };
 
 // "file.cpp:12"
@@ -82,14 +84,17 @@ std::string_view without_line(std::string_view core) {
 bool is_harmless(std::string_view core, const Word& word) {
   if (core.empty()) return true;
   if (is_shaped(core)) return false;
-  if (is_plain_piece(core, word.strict)) return true;
+  if (word.care == Care::kSecret && !is_all(core, is_letter) && is_letter(core[0]) &&
+      core.find('/') == core.npos && core.find('.') == core.npos)
+    return false;  // "MyDog_Rex" may be anything here
+  if (is_plain_piece(core, word.care == Care::kSecret)) return true;
   if (!word.quoted && is_topic(core)) return true;
   if (is_plain_path(without_line(core)) &&
-      (!word.strict || (core[0] == '/' && core.find('?') == core.npos)))
+      (word.care == Care::kSpoken || (core[0] == '/' && core.find('?') == core.npos)))
     return true;
-  if (word.strict) return false;
+  if (word.care != Care::kSpoken) return false;
   if (is_short_number(core)) return true;
-  if (core.starts_with("0x") && core.size() <= 18) return true;
+  if (core.starts_with("0x") && core.size() <= 14 && !word.quoted) return true;
   if (!is_spoken_piece(core)) return false;
   return !word.quoted || names_code(word.before, word.after);
 }
@@ -124,7 +129,7 @@ bool speaks_of_secrets(std::string_view line) {
   for (size_t at = 0; at < line.size();) {
     const size_t end = end_of(line, at, [](char c) { return !is_blank(c); });
     const std::string_view chunk = line.substr(at, end - at);
-    const bool names = chunk.find("(s)") != std::string_view::npos;
+    const bool names = chunk.find("(s)") != std::string_view::npos || chunk == "KeyError:";
     if (!names && names_a_secret(before + " " + std::string(chunk)) && names_a_secret(chunk))
       return true;
     before = chunk;
@@ -147,8 +152,8 @@ bool opens(std::string_view chunk, char quote) {
 
 }  // namespace
 
-std::string redact_sentence(std::string_view line, bool strict) {
-  strict |= speaks_of_secrets(line);
+std::string redact_sentence(std::string_view line, Care care) {
+  if (speaks_of_secrets(line)) care = Care::kSecret;
   struct Chunk {
     size_t begin, end;
   };
@@ -179,7 +184,9 @@ std::string redact_sentence(std::string_view line, bool strict) {
       out += chunk;
       continue;
     }
-    out += shown(chunk, {before, text(i + 1), strict || command || quotation != '\0', quoted});
+    const bool listed = command || quotation != '\0';
+    out +=
+        shown(chunk, {before, text(i + 1), std::max(care, listed ? Care::kListed : care), quoted});
     if (quotation != '\0' && !opens(chunk, quotation) &&
         chunk.find(quotation) != std::string_view::npos)
       quotation = '\0';
@@ -198,7 +205,7 @@ std::string redact_exception(std::string_view text) {
     const size_t begin = end_of(line, 0, [](char c) { return c == ' '; });
     out += at > 0 ? "\n" : "";
     out += begin >= kIndent ? std::string(begin, ' ') + redact_source(line.substr(begin))
-                            : redact_sentence(line, false);
+                            : redact_sentence(line, Care::kSpoken);
     at = end + 1;
   }
   return hide_shaped(out);

@@ -102,7 +102,7 @@ class SourceLine {
   size_t take(size_t at) {
     const char c = line_[at];
     if (c == '#') {
-      out_ += redact_sentence(line_.substr(at), suspicious_);
+      out_ += redact_sentence(line_.substr(at), suspicious_ ? Care::kSecret : Care::kSpoken);
       return line_.size();
     }
     if (is_quote(c)) return take_string(at, "");
@@ -195,7 +195,10 @@ class SourceLine {
     if (word && (index_ || takes_a_name(target_) || asks_for_a_name(callee))) return true;
     if (spoken && asks_for_a_model(callee)) return true;
     if (names_a_secret(text) && !one_word) return false;
-    return redact_sentence(text, suspicious_ || one_word || !in_sentences()) == text;
+    const Care care = suspicious_                   ? Care::kSecret
+                      : one_word || !in_sentences() ? Care::kListed
+                                                    : Care::kSpoken;
+    return redact_sentence(text, care) == text;
   }
 
   // f"loss {loss:.3f}" without what stands in braces: that is code.
