@@ -13,6 +13,7 @@
 #include "cli/verbs.h"
 #include "cli/watch_report.h"
 #include "headway/core/error.h"
+#include "headway/core/print.h"
 #include "headway/probe/candidates.h"
 #include "headway/probe/permission.h"
 #include "headway/probe/watcher.h"
@@ -37,18 +38,18 @@ struct Attach {
 int list_candidates(bool json) {
   const std::vector<Candidate> found = training_candidates();
   if (json) {
-    fmt::print("{}\n", json_of(found));
+    print_lines(stdout, json_of(found) + "\n");
     return 0;
   }
   if (found.empty()) {
-    fmt::print("no process here looks like a training run\n");
+    print("no process here looks like a training run\n");
     return 0;
   }
-  fmt::print("these look like training runs:\n");
+  print("these look like training runs:\n");
   for (const Candidate& each : found)
-    fmt::print("  {:>7}  {:>5.0f}% CPU  {:>9}  {}\n", each.pid, 100 * each.cores, each.memory,
-               each.command);
-  fmt::print("watch one of them: headway attach {}\n", found[0].pid);
+    print("  {:>7}  {:>5.0f}% CPU  {:>9}  {}\n", each.pid, 100 * each.cores, each.memory,
+          each.command);
+  print("watch one of them: headway attach {}\n", found[0].pid);
   return 0;
 }
 
@@ -87,7 +88,7 @@ int run(const Attach& settings) {
   report.judge(trace);
   if (!settings.trace.empty()) write_trace(settings.trace, trace);
   screen.reset();
-  fmt::print("{}", settings.json ? report.json() + "\n" : report.text());
+  print_lines(stdout, settings.json ? report.json() + "\n" : report.text());
   return report.exit_status();
 }
 

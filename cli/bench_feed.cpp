@@ -13,6 +13,7 @@
 #include "cli/step_costs.h"
 #include "cli/verbs.h"
 #include "headway/core/clock.h"
+#include "headway/core/print.h"
 
 namespace headway::cli {
 namespace {
@@ -211,15 +212,14 @@ void bench_feed(const Settings& s) {
                        {"limit", {{"kind", limit.kind}, {"text", limit.text}}},
                        {"explain", m.explanation}});
   }
-  fmt::print("{} ({})\n", s.dataset, input.what());
-  fmt::print("  {}s/s {:.0f} · CPU-ms/{} {:.3f} · first batch {:.1f} ms · {} on {}\n\n", item,
-             m.per_s(), item, m.cpu_ms(), m.first_batch_ms, counted(m.stats.threads, "thread"),
-             limits.cpu_source);
+  print("{} ({})\n", s.dataset, input.what());
+  print("  {}s/s {:.0f} · CPU-ms/{} {:.3f} · first batch {:.1f} ms · {} on {}\n\n", item, m.per_s(),
+        item, m.cpu_ms(), m.first_batch_ms, counted(m.stats.threads, "thread"), limits.cpu_source);
   print_stages(m);
-  fmt::print("\n");
+  print("\n");
   print_steps(steps);
-  fmt::print("\n  limited by {}{}\n", limit.text, input.has_images() ? "; " + heaviest(steps) : "");
-  if (s.explain) fmt::print("\n{}", m.explanation);
+  print("\n  limited by {}{}\n", limit.text, input.has_images() ? "; " + heaviest(steps) : "");
+  if (s.explain) print_lines(stdout, "\n" + m.explanation);
 }
 
 }  // namespace

@@ -6,14 +6,16 @@
 #include <filesystem>
 
 #include "cli/interrupt.h"
+#include "headway/core/error.h"
+#include "headway/core/print.h"
 #include "headway/core/resource_error.h"
 
 namespace headway::cli {
 
 int complain(int status, const std::string& problem, const std::string& hint) {
   std::fflush(stdout);
-  fmt::print(stderr, "headway: {}\n", problem);
-  if (!hint.empty()) fmt::print(stderr, "  ---> {}\n", hint);
+  print_lines(stderr, "headway: " + visible_message(problem) + "\n");
+  if (!hint.empty()) print_lines(stderr, "  ---> " + visible_message(hint) + "\n");
   return status;
 }
 
@@ -22,7 +24,7 @@ int guarded(const std::function<int()>& body) {
   try {
     return body();
   } catch (const Interrupted& e) {
-    fmt::print(stderr, "headway: interrupted\n");
+    print(stderr, "headway: interrupted\n");
     return e.exit_status();
   } catch (const SampleError& e) {
     return complain(kFailed, e.problem(),

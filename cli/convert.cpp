@@ -8,6 +8,7 @@
 
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "headway/core/print.h"
 
 namespace headway::cli {
 namespace {
@@ -83,15 +84,15 @@ void convert(const Settings& s) {
                        {"seconds", done.seconds},
                        {"images_per_s", done.images_per_s}});
   }
-  fmt::print("{} {}{} in {}, {:.0f} images/s\n", packed ? "packed" : "unpacked",
-             counted(done.images, "image"), packed ? " into " + counted(done.shards, "shard") : "",
-             time_text(done.seconds), done.images_per_s);
-  if (done.kept > 0) fmt::print("{} were there from an earlier run\n", counted(done.kept, "image"));
+  print("{} {}{} in {}, {:.0f} images/s\n", packed ? "packed" : "unpacked",
+        counted(done.images, "image"), packed ? " into " + counted(done.shards, "shard") : "",
+        time_text(done.seconds), done.images_per_s);
+  if (done.kept > 0) print("{} were there from an earlier run\n", counted(done.kept, "image"));
   if (done.skipped > 0) {
-    fmt::print("skipped {}{}\n", counted(done.skipped, "bad image"),
-               s.ledger.empty() ? "" : ", listed in " + s.ledger);
+    print("skipped {}{}\n", counted(done.skipped, "bad image"),
+          s.ledger.empty() ? "" : ", listed in " + s.ledger);
   }
-  fmt::print("{} now holds {}\n", how.to, size_text(static_cast<double>(done.bytes)));
+  print("{} now holds {}\n", how.to, size_text(static_cast<double>(done.bytes)));
 }
 
 }  // namespace

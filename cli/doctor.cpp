@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/follow.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
+#include "headway/core/print.h"
 #include "headway/doctor/diagnose.h"
 #include "headway/io/output_file.h"
 #include "headway/trace/trace_file.h"
@@ -51,10 +53,9 @@ int run(const Doctor& settings) {
   if (!settings.html.empty()) write_report(settings.html, trace, judged, findings);
   if (!settings.tensorboard.empty()) write_scalars(settings.tensorboard, settings, trace);
   if (settings.json) {
-    fmt::print("{}\n", json_of(judged, findings)
-                           .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_json_in_order(json_of(judged, findings));
   } else {
-    fmt::print("{}", diagnosis_text(judged, findings));
+    print_lines(stdout, diagnosis_text(judged, findings));
   }
   return needs_repair(judged, findings) ? kFound : 0;
 }

@@ -16,6 +16,7 @@
 #include "cli/transcode.h"
 #include "cli/verbs.h"
 #include "cli/whole_file.h"
+#include "headway/core/print.h"
 #include "headway/io/example.h"
 #include "headway/io/file.h"
 
@@ -130,7 +131,7 @@ void print_classes(const std::map<std::string, int64_t>& classes) {
     if (++shown > kShown) continue;
     list += fmt::format("{}{} {}", list.empty() ? "" : " · ", name, with_commas(n));
   }
-  fmt::print("  classes    {}: {}{}\n", classes.size(), list, shown > kShown ? " · ..." : "");
+  print("  classes    {}: {}{}\n", classes.size(), list, shown > kShown ? " · ..." : "");
 }
 
 struct Sizes {
@@ -186,14 +187,13 @@ void print_sizes(const Sizes& sizes, int64_t all) {
     std::string formats;
     for (const auto& [format, n] : sizes.formats)
       formats += fmt::format("{}{} {}", formats.empty() ? "" : ", ", n, format);
-    fmt::print("  sizes      width {} · height {} · {} bytes ({})\n", spread(sizes.width),
-               spread(sizes.height), spread(sizes.bytes),
-               seen == all ? formats : fmt::format("sample of {}: {}", seen, formats));
+    print("  sizes      width {} · height {} · {} bytes ({})\n", spread(sizes.width),
+          spread(sizes.height), spread(sizes.bytes),
+          seen == all ? formats : fmt::format("sample of {}: {}", seen, formats));
   }
   if (sizes.bad > 0)
-    fmt::print(
-        "  BAD        {} of {} images looked at cannot be read; headway convert names them\n",
-        sizes.bad, seen + sizes.bad);
+    print("  BAD        {} of {} images looked at cannot be read; headway convert names them\n",
+          sizes.bad, seen + sizes.bad);
 }
 
 nlohmann::json sizes_json(const Sizes& sizes) {
@@ -228,10 +228,10 @@ ElementStatistics features_of(const Input& input, int64_t take) {
 
 void print_features(const ElementStatistics& features) {
   if (features.fields().empty()) {
-    fmt::print("  records    not tf.Examples\n");
+    print("  records    not tf.Examples\n");
     return;
   }
-  fmt::print("\n");
+  print("\n");
   Table table({"feature", "kind", "values each", "first", ">mean"});
   for (const FieldStatistics& f : features.fields())
     table.row({f.name(), f.type(), f.shape(), f.values(), f.mean()});
@@ -283,9 +283,9 @@ void inspect(const Settings& s) {
   const Sizes sizes = input.has_images() ? sizes_of(input) : Sizes();
   const ElementStatistics features = records ? features_of(input, s.take) : ElementStatistics();
   if (!s.json) {
-    fmt::print("{}\n  what       {}{}\n  elements   {}\n", s.dataset, input.what(),
-               input.files.size() > 1 ? fmt::format(", {} files", input.files.size()) : "",
-               cardinality_text(count));
+    print("{}\n  what       {}{}\n  elements   {}\n", s.dataset, input.what(),
+          input.files.size() > 1 ? fmt::format(", {} files", input.files.size()) : "",
+          cardinality_text(count));
     if (folder) print_classes(classes);
     print_sizes(sizes, count);
     if (records) print_features(features);
@@ -304,9 +304,9 @@ void inspect(const Settings& s) {
     if (!s.sheet.empty()) out["sheet"] = s.sheet;
     return print_json(out);
   }
-  fmt::print("\nthe first {} after each operator\n", counted(s.take, "element"));
+  print("\nthe first {} after each operator\n", counted(s.take, "element"));
   print_operators(operators);
-  if (!s.sheet.empty()) fmt::print("\ncontact sheet: {}\n", s.sheet);
+  if (!s.sheet.empty()) print("\ncontact sheet: {}\n", s.sheet);
 }
 
 }  // namespace

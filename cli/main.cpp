@@ -4,6 +4,7 @@
 #include "cli/complain.h"
 #include "cli/verbs.h"
 #include "headway/core/error.h"
+#include "headway/core/print.h"
 
 namespace headway::cli {
 namespace {
@@ -33,7 +34,7 @@ int run(int argc, char** argv) {
   add_train(app);
   if (argc > 1 && std::string_view(argv[1]) == "train") return run_train(argc - 1, argv + 1);
   if (argc == 1) {
-    fmt::print("{}", app.help());
+    print_lines(stdout, app.help());
     return 0;
   }
   try {

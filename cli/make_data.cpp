@@ -15,6 +15,7 @@
 #include "cli/verbs.h"
 #include "cli/whole_file.h"
 #include "headway/core/json.h"
+#include "headway/core/print.h"
 #include "headway/core/regular_file.h"
 #include "headway/headway.h"
 #include "headway/io/jpeg.h"
@@ -196,11 +197,11 @@ void run(const MakeData& s) {
                 {"images_per_s", made.per_second}});
     return print_json(out);
   }
-  fmt::print(
-      "drew {} of {}x{} in {} ({}, {} each) in {}, {:.0f} images/s\n", counted(s.count, "image"),
-      s.drawing.width, s.drawing.height, counted(s.classes, "class"), size_text(double(made.bytes)),
-      size_text(double(made.bytes) / double(s.count)), time_text(made.seconds), made.per_second);
-  fmt::print("they are in {}{}\n", s.out, s.records() ? "" : ", one folder per class");
+  print("drew {} of {}x{} in {} ({}, {} each) in {}, {:.0f} images/s\n", counted(s.count, "image"),
+        s.drawing.width, s.drawing.height, counted(s.classes, "class"),
+        size_text(double(made.bytes)), size_text(double(made.bytes) / double(s.count)),
+        time_text(made.seconds), made.per_second);
+  print("they are in {}{}\n", s.out, s.records() ? "" : ", one folder per class");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "headway/core/print.h"
+
 namespace headway::cli {
 
 std::string time_text(double seconds) {
@@ -21,9 +23,22 @@ std::string counted(int64_t n, const std::string& noun) {
   return with_commas(n) + " " + noun + (noun.ends_with("s") ? "es" : "s");
 }
 
+// Names of files need not be UTF-8, and may steer a terminal; a machine still gets JSON.
 void print_json(const nlohmann::json& object) {
-  // Names of files need not be UTF-8; a machine still gets JSON.
-  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  print_lines(
+      stdout,
+      object.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void print_json_in_order(const nlohmann::ordered_json& object) {
+  print_lines(stdout, object.dump(-1, ' ', /*ensure_ascii=*/true,
+                                  nlohmann::ordered_json::error_handler_t::replace) +
+                          "\n");
+}
+
+void Table::row(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = visible(cell);
+  rows_.push_back(std::move(cells));
 }
 
 void Table::print(int indent) const {
@@ -43,7 +58,7 @@ void Table::print(int indent) const {
                        : fmt::format("{:<{}}  ", cell, widths[c]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", line);
+    headway::print("{}\n", line);
   }
 }
 

@@ -14,6 +14,7 @@ std::string counted(int64_t n, const std::string& noun);  // "1 image", "2,000 i
 
 // The one object a machine gets, on a line of standard output.
 void print_json(const nlohmann::json& object);
+void print_json_in_order(const nlohmann::ordered_json& object);
 
 // Rows under a heading, columns as wide as they need to be. Columns are left-aligned unless their
 // heading starts with '>'.
@@ -24,7 +25,7 @@ void print_json(const nlohmann::json& object);
 class Table {
  public:
   explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void row(std::vector<std::string> cells);
   void print(int indent = 2) const;
 
  private:

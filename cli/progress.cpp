@@ -8,6 +8,7 @@
 
 #include "cli/output.h"
 #include "headway/core/clock.h"
+#include "headway/core/print.h"
 
 namespace headway::cli {
 namespace {
@@ -36,9 +37,9 @@ void Progress::advance(int64_t n) {
 
 void Progress::show() {
   if (terminal_) {
-    fmt::print(stderr, "\r{}\033[K", line());
+    print(stderr, "\r{}\033[K", line());
   } else {
-    fmt::print(stderr, "{}\n", line());
+    print(stderr, "{}\n", line());
   }
   std::fflush(stderr);
   on_screen_ = terminal_;
@@ -46,7 +47,7 @@ void Progress::show() {
 
 void Progress::finish() {
   if (!on_screen_) return;
-  fmt::print(stderr, "\r\033[K");
+  print(stderr, "\r\033[K");
   std::fflush(stderr);
   on_screen_ = false;
 }

@@ -10,6 +10,7 @@
 #include "cli/watch_report.h"
 #include "headway/core/error.h"
 #include "headway/core/log.h"
+#include "headway/core/print.h"
 #include "headway/probe/launch.h"
 #include "headway/probe/watcher.h"
 #include "headway/trace/trace_file.h"
@@ -67,7 +68,7 @@ class RunWatch {
   }
 
   void say() {
-    if (!settings_.quiet) fmt::print(stderr, "\n--- headway\n{}---\n", report_.text());
+    if (!settings_.quiet) print_lines(stderr, "\n--- headway\n" + report_.text() + "---\n");
   }
 
   void judge() {

@@ -8,11 +8,13 @@
 #include <thread>
 
 #include "cli/interrupt.h"
+#include "cli/output.h"
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
 #include "headway/probe/permission.h"
 #include "headway/probe/proc_files.h"
 #include "headway/probe/python_stack.h"
+#include "headway/trace/redact.h"
 
 namespace headway::cli {
 namespace {
@@ -44,7 +46,7 @@ Json json_of(const PythonThread& thread, pid_t pid, pid_t tid) {
   for (const PythonFrame& frame : thread.frames) {
     out["frames"].push_back({{"function", last_part(frame.code->function)},
                              {"qualname", frame.code->function},
-                             {"file", frame.code->file},
+                             {"file", redact_path(frame.code->file)},
                              {"line", frame.line},
                              {"offset", static_cast<int64_t>(frame.instruction)}});
   }
@@ -78,7 +80,7 @@ void print_stacks(pid_t pid, int count, double interval_ms, LookGuard& guard) {
       const auto tid = numbers.find(thread.tid);
       out["threads"].push_back(json_of(thread, pid, tid == numbers.end() ? 0 : tid->second));
     }
-    fmt::print("{}\n", out.dump(-1, ' ', false, Json::error_handler_t::replace));
+    print_json_in_order(out);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/train_data.h"
 #include "cli/train_settings.h"
+#include "headway/core/print.h"
 #include "headway/doctor/diagnose.h"
 #include "headway/io/output_file.h"
 #include "headway/train/threads.h"
@@ -149,11 +150,11 @@ nlohmann::json json_of(const TrainSettings& s, const Model& model, const History
 void say_where(const Model& model, const TrainSettings& s) {
   if (model.device() == "cpu") {
     const std::string reason = s.device == "auto" ? " (no GPU: " + why_no_gpu() + ")" : "";
-    fmt::print(stderr, "training on the CPU{}\n", reason);
+    print(stderr, "training on the CPU{}\n", reason);
     const Blas blas = find_blas();
-    if (!blas.remedy.empty()) fmt::print(stderr, "warning: {}: {}\n", blas.name, blas.remedy);
+    if (!blas.remedy.empty()) print(stderr, "warning: {}: {}\n", blas.name, blas.remedy);
   } else {
-    fmt::print(stderr, "training on {}\n", model.device());
+    print(stderr, "training on {}\n", model.device());
   }
 }
 
@@ -189,7 +190,7 @@ void train(const TrainSettings& s) {
   check_outputs(s);
   const int64_t size = s.size > 0 ? s.size : default_size(s.model);
   const TrainData data = open_train_data(s, size);
-  fmt::print(stderr, "{}\n", data.what);
+  print(stderr, "{}\n", data.what);
   check_interrupt();
   Model model(layers_of(s, data.classes, size),
               {.name = s.model,
@@ -202,7 +203,7 @@ void train(const TrainSettings& s) {
        .loss = SparseCategoricalCrossentropy({.label_smoothing = s.label_smoothing}),
        .metrics = {Accuracy()}});
   say_where(model, s);
-  if (s.summary) fmt::print(stderr, "{}", model.summary({.batch_size = s.batch}));
+  if (s.summary) print_lines(stderr, model.summary({.batch_size = s.batch}));
   const Dataset training = s.steps_per_epoch > 0 ? data.training.repeat() : data.training;
   const History history = fit(model, training, fit_options(s, data), s.live);
   if (!s.save.empty()) model.save_weights(s.save);
@@ -210,11 +211,11 @@ void train(const TrainSettings& s) {
   if (s.json) {
     print_json(json_of(s, model, history));
   } else {
-    fmt::print("{}", history.time_table());
-    if (!history.epochs.empty()) fmt::print("result: {}\n", history.epochs.back().str());
-    if (!history.stopped_by.empty()) fmt::print("stopped: {}\n", history.stopped_by);
+    print_lines(stdout, history.time_table());
+    if (!history.epochs.empty()) print("result: {}\n", history.epochs.back().str());
+    if (!history.stopped_by.empty()) print("stopped: {}\n", history.stopped_by);
     const std::vector<Finding> findings = diagnose(*history.trace);
-    fmt::print("verdict: {}", diagnosis_text(verdict(*history.trace, findings), findings));
+    print_lines(stdout, "verdict: " + diagnosis_text(verdict(*history.trace, findings), findings));
   }
   check_interrupt();
 }

@@ -74,7 +74,7 @@ std::string WatchReport::json() const {
   out["python_threads_read"] = seen.python_threads_read;
   const std::string& unread = seen.unwatched.empty() ? seen.blind : seen.unwatched;
   out["not_readable"] = unread.empty() ? Json() : Json(unread);
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return out.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }
 
 int WatchReport::exit_status() const {

@@ -1,8 +1,8 @@
 #include "headway/core/log.h"
 
-#include <cstdio>
 #include <utility>
 
+#include "headway/core/print.h"
 #include "headway/core/sync.h"
 
 namespace headway {
@@ -24,8 +24,8 @@ LogSink set_log_sink(LogSink sink) {
 void log(LogLevel level, const std::string& text) {
   MutexLock lock(mu);
   if (current()) return current()(level, text);
-  std::fprintf(stderr, "headway: %s%s\n", level == LogLevel::kWarning ? "warning: " : "",
-               text.c_str());
+  print_lines(stderr, fmt::format("headway: {}{}\n", level == LogLevel::kWarning ? "warning: " : "",
+                                  visible_message(text)));
 }
 
 }  // namespace headway

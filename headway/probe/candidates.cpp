@@ -1,7 +1,6 @@
 #include "headway/probe/candidates.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,8 +38,7 @@ std::vector<Candidate> training_candidates() {
     const double cores = (now.cpu_s - before.cpu_s) / (1e-6 * kLookUs);
     const bool framework = !look_around(pid).framework.empty();
     if (now.state == '?' || now.state == 'Z' || (!framework && cores < 0.3)) continue;
-    out.push_back({pid, cores, size_text(double(now.rss_bytes)),
-                   redact(fmt::format("{}", fmt::join(command_line(pid), " ")))});
+    out.push_back({pid, cores, size_text(double(now.rss_bytes)), command_text(command_line(pid))});
   }
   std::sort(out.begin(), out.end(),
             [](const Candidate& a, const Candidate& b) { return a.cores > b.cores; });
@@ -55,7 +53,7 @@ std::string json_of(const std::vector<Candidate>& candidates) {
                     {"memory", each.memory},
                     {"command", each.command}});
   return nlohmann::ordered_json{{"processes", list}}.dump(
-      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+      -1, ' ', /*ensure_ascii=*/true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace headway

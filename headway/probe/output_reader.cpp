@@ -107,7 +107,6 @@ void OutputReader::take_line(std::string line, double now_s) {
   if (!keras_line(line, now_s) && !tqdm_line(line, now_s) && !in_traceback_)
     plain_line(line, now_s);
   remark(line, now_s);
-  output_.last_line = redact(line.substr(0, 200));
 }
 
 // "Epoch 3/10" alone on a line; " 12/31 ====== 2s 110ms/step - loss: 1.2"; " 12/Unknown 3s ...".
@@ -280,7 +279,8 @@ void OutputReader::remark(const std::string& line, double now_s) {
     if (learns_length_ && telling == std::string_view("ran out of data")) return;
     const size_t warning = line.find("Warning: ");  // behind the library's own file and line
     const std::string said =
-        redact(line.substr(warning == std::string::npos ? 0 : warning + 9, 300));
+        redact_exception(line.substr(warning == std::string::npos ? 0 : warning + 9))
+            .substr(0, 300);
     if (std::find(output_.remarks.begin(), output_.remarks.end(), said) == output_.remarks.end())
       output_.remarks.push_back(said);
     return;
@@ -300,13 +300,13 @@ void OutputReader::traceback_line(const std::string& line) {
   long number = 0;
   if (std::sscanf(line.c_str(), "  File \"%511[^\"]\", line %ld, in %255[^\n]", file, &number,
                   function) >= 2) {
-    if (is_users_file(file)) output_.raised_at = {file, function, number, true, ""};
+    if (is_users_file(file)) output_.raised_at = {redact_path(file), function, number, true, ""};
     return;
   }
   if (line[0] == ' ' || line[0] == '\t') {
     return;
   }
-  output_.exception = redact(line.substr(0, 400));
+  output_.exception = redact_exception(line).substr(0, 400);
   in_traceback_ = false;
 }
 

@@ -92,10 +92,14 @@ TEST(OutputReader, NamesTheUsersLineOfATraceback) {
   EXPECT_EQ(reader.output().exception, "FileNotFoundError: [Errno 2] No such file: 'a.png'");
 }
 
-TEST(OutputReader, KeepsNoSecretOfALine) {
+TEST(OutputReader, KeepsNoSecretOfRemarksAndExceptions) {
   OutputReader reader;
-  reader.take("using api_key=abc123def\n", 1);
-  EXPECT_EQ(reader.output().last_line.find("abc123def"), std::string::npos);
+  reader.take("out of memory, api_key=abc123def\n", 1);
+  reader.take("Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n", 2);
+  reader.take("    login('me', 'opensesame')\nValueError: bad password opensesame\n", 2);
+  ASSERT_EQ(reader.output().remarks.size(), 1u);
+  EXPECT_EQ(reader.output().remarks[0].find("abc123def"), std::string::npos);
+  EXPECT_EQ(reader.output().exception, "ValueError: bad password ***");
 }
 
 TEST(OutputReader, ReadsNoLineThatItDidNotSeeWhole) {

@@ -127,10 +127,8 @@ std::string PythonValues::value_text(const std::string& name, uint64_t object) {
   }
   if (kind == "float" && (wanted == 'f' || wanted == 'n'))
     return fmt::format("{:.6g}", *head.at<double>(16));
-  if (kind == "str" && wanted == 's') {
-    const std::string text = stacks_.objects().text(object, 300).value_or("");
-    return redact(text) == text ? text : "";
-  }
+  if (kind == "str" && wanted == 's')
+    return redact_variable(name, stacks_.objects().text(object, 300).value_or(""));
   if (kind == "list" && (wanted == 'l' || name == "batch"))
     return size >= 0 && size < (1 << 30) ? fmt::format("list of {}", size) : "";
   return "";

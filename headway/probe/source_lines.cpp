@@ -57,7 +57,7 @@ std::string SourceLines::text(const std::string& file, int64_t line) {
   const std::string& whole = lines[static_cast<size_t>(line - 1)];
   const size_t begin = whole.find_first_not_of(" \t");
   if (begin == std::string::npos) return "";
-  return redact(whole.substr(begin, whole.find_last_not_of(" \t\r") - begin + 1));
+  return redact_source(whole.substr(begin, whole.find_last_not_of(" \t\r") - begin + 1));
 }
 
 int64_t SourceLines::loops_around(const std::string& file, int64_t line) {

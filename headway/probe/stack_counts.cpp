@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headway/probe/activity.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -27,11 +28,12 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     const PythonFrame& frame = thread.frames[i];
     if (frame.code->file.ends_with("multiprocessing/popen_fork.py")) break;
     SeenFrame& seen = out.emplace_back();
-    seen.file = frame.code->file, seen.function = frame.code->function, seen.line = frame.line;
+    seen.file = redact_path(frame.code->file), seen.function = frame.code->function,
+    seen.line = frame.line;
     seen.users = frame.code->users;
     if (!seen.users) continue;
-    seen.text = sources.text(seen.file, seen.line);
-    seen.loops = sources.loops_around(seen.file, seen.line);
+    seen.text = sources.text(frame.code->file, seen.line);
+    seen.loops = sources.loops_around(frame.code->file, seen.line);
   }
   return out;
 }

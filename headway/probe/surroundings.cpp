@@ -11,6 +11,7 @@
 #include <set>
 
 #include "headway/probe/proc_files.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -43,7 +44,7 @@ void look_at_files(pid_t pid, Surroundings& out) {
     struct statfs where;
     if (::statfs(link.c_str(), &where) != 0) continue;
     if (const char* name = network_name(where.f_type))
-      out.network_files.push_back(fmt::format("{} ({})", path, name));
+      out.network_files.push_back(fmt::format("{} ({})", redact_path(path), name));
   }
 }
 

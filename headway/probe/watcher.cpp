@@ -1,7 +1,6 @@
 #include "headway/probe/watcher.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -242,6 +241,7 @@ void Watcher::read_stacks() {
 
 void Watcher::read_counters() {
   const double now = now_s();
+  if (const auto words = command_line(main_); !words.empty()) seen_.command = command_text(words);
   double cores = 0, read_bytes = 0, ready = 0, cpu = 0;
   for (auto& [pid, target] : targets_) {
     if (!target->read_counters(now)) continue;

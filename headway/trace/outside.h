@@ -83,7 +83,7 @@ struct SeenOutput {
   bool watched = false;  // `run` only
   int64_t bytes = 0, lines = 0;
   double last_s = 0;  // when something last came
-  std::string last_line{};
+
   int64_t shuffle_fill = -1, shuffle_size = -1;  // TF's "Filling up shuffle buffer"
   double shuffle_first_s = 0, shuffle_last_s = 0;
   int64_t shuffle_first = -1;
@@ -116,7 +116,7 @@ struct Outside {
   bool seen = false;
   double at_s = 0;
   int64_t pid = 0;
-  std::string command{};         // redacted
+  std::string command{};         // redacted; the last one that could be read
   std::string framework{};       // "keras", "torch", "tensorflow"; empty: none of them
   bool launched = false;         // by `run`: what came before was seen too
   double since_start_s = 0;      // how long the process had run when the watch began

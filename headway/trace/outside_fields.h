@@ -82,7 +82,6 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("bytes", s.bytes);
   f("lines", s.lines);
   f("last_s", s.last_s);
-  f("last_line", s.last_line);
   f("shuffle_fill", s.shuffle_fill);
   f("shuffle_size", s.shuffle_size);
   f("shuffle_first_s", s.shuffle_first_s);

@@ -59,8 +59,8 @@ TEST(OutsideFields, TheLastLineCounts) {
 
 TEST(OutsideFields, BytesThatAreNoTextDoNotStopTheWriting) {
   Outside seen = something_seen();
-  seen.output.last_line = "\xff\xfe";
-  EXPECT_EQ(written_and_read(seen).outside.output.last_line, "\xef\xbf\xbd\xef\xbf\xbd");
+  seen.output.exception = "\xff\xfe";
+  EXPECT_EQ(written_and_read(seen).outside.output.exception, "\xef\xbf\xbd\xef\xbf\xbd");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "headway/core/clock.h"
+#include "headway/core/print.h"
 #include "headway/core/text.h"
 
 namespace headway {
@@ -47,16 +48,16 @@ TrainingView::TrainingView(Show show) {
 }
 
 TrainingView::~TrainingView() {
-  if (visible_ && (drawn_ || !first_phase_)) fmt::print(stderr, "\n");
+  if (visible_ && (drawn_ || !first_phase_)) print(stderr, "\n");
 }
 
 void TrainingView::phase(const std::string& name) {
   const int64_t now = now_ns();
   if (visible_) {
     if (!phase_.empty()) {
-      fmt::print(stderr, " ({})", duration_text(1e-9 * double(now - phase_since_ns_)));
+      print(stderr, " ({})", duration_text(1e-9 * double(now - phase_since_ns_)));
     }
-    if (!name.empty()) fmt::print(stderr, "{}{}", first_phase_ ? "" : " · ", name);
+    if (!name.empty()) print(stderr, "{}{}", first_phase_ ? "" : " · ", name);
     std::fflush(stderr);
   }
   if (!name.empty()) first_phase_ = false;
@@ -67,7 +68,7 @@ void TrainingView::phase(const std::string& name) {
 void TrainingView::phases_done() {
   if (first_phase_) return;
   phase("");
-  if (visible_) fmt::print(stderr, "\n");
+  if (visible_) print(stderr, "\n");
   first_phase_ = true;
 }
 
@@ -94,7 +95,7 @@ void TrainingView::step(int64_t step, const StepTimes& times, const std::functio
   if (live_) {
     redraw(text);
   } else {
-    fmt::print(stderr, "{}\n", text);
+    print(stderr, "{}\n", text);
   }
 }
 
@@ -117,24 +118,24 @@ std::string TrainingView::line(int64_t step, const StepTimes& times, const Logs&
 void TrainingView::epoch_end(int64_t step, const StepTimes& times, const Logs& logs) {
   if (!visible_) return;
   clear();
-  fmt::print(stderr, "{}\n", line(step, times, logs, true));
+  print(stderr, "{}\n", line(step, times, logs, true));
 }
 
 void TrainingView::say(const std::string& text) {
   if (!visible_) return;
   clear();
-  if (!first_phase_) fmt::print(stderr, "\n");
-  fmt::print(stderr, "{}\n", text);
+  if (!first_phase_) print(stderr, "\n");
+  print(stderr, "{}\n", text);
 }
 
 void TrainingView::redraw(const std::string& text) {
-  fmt::print(stderr, "\r{}\033[K", cut(text, terminal_width() - 1));
+  print(stderr, "\r{}\033[K", cut(text, terminal_width() - 1));
   std::fflush(stderr);
   drawn_ = true;
 }
 
 void TrainingView::clear() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) print(stderr, "\r\033[K");
   drawn_ = false;
 }
 

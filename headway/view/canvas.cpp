@@ -3,31 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "headway/core/print.h"
+
 namespace headway {
 namespace {
 
 constexpr char32_t kOdd = U'?';
-
-// The next character of UTF-8; what is none becomes "?".
-char32_t take(std::string_view& text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  const size_t length = first < 0x80       ? 1
-                        : first >> 5 == 6  ? 2
-                        : first >> 4 == 14 ? 3
-                        : first >> 3 == 30 ? 4
-                                           : 0;
-  bool whole = length > 0 && length <= text.size();
-  for (size_t i = 1; whole && i < length; ++i) whole = byte(i) >> 6 == 2;
-  if (!whole) {
-    text.remove_prefix(1);
-    return kOdd;
-  }
-  char32_t out = length == 1 ? first : first & (0x7F >> length);
-  for (size_t i = 1; i < length; ++i) out = out << 6 | (byte(i) & 0x3F);
-  text.remove_prefix(length);
-  return out;
-}
 
 // One column, nothing else.
 bool is_simple(char32_t c) {
@@ -38,7 +19,7 @@ bool is_simple(char32_t c) {
       {0, 0x1F},        {0x7F, 0x9F},     {0x300, 0x36F},   {0x590, 0x8FF},
       {0x1100, 0x115F}, {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},
       {0x20D0, 0x20FF}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3}, {0xD800, 0xDFFF},
-      {0xF900, 0xFAFF}, {0xFE00, 0xFE6F}, {0xFEFF, 0xFF60}, {0x1F000, 0x10FFFF}};
+      {0xF900, 0xFAFF}, {0xFE00, 0xFE6F}, {0xFEFF, 0xFF60}, {0x1F000, kNoCharacter}};
   return std::none_of(std::begin(kOthers), std::end(kOthers),
                       [&](const Range& r) { return c >= r.from && c <= r.to; });
 }
@@ -56,7 +37,7 @@ void append(std::string& out, char32_t c) {
 
 int columns(std::string_view text) {
   int n = 0;
-  for (; !text.empty(); ++n) take(text);
+  for (; !text.empty(); ++n) take_character(text);
   return n;
 }
 
@@ -77,7 +58,7 @@ Canvas::Canvas(int width, int height)
 
 int Canvas::put(int x, int y, std::string_view text, Ink ink) {
   for (; !text.empty(); ++x) {
-    const char32_t c = take(text);
+    const char32_t c = take_character(text);
     if (x < 0 || x >= width_ || y < 0 || y >= height_) continue;
     cells_[static_cast<size_t>(y) * static_cast<size_t>(width_) + static_cast<size_t>(x)] = {
         is_simple(c) ? c : kOdd, ink};
@@ -90,7 +71,7 @@ int Canvas::put_within(int x, int y, int room, std::string_view text, Ink ink) {
   if (room <= 0) return x;
   if (columns(text) <= room) return put(x, y, text, ink);
   std::string_view rest = text;
-  for (int i = 0; i + 1 < room; ++i) take(rest);
+  for (int i = 0; i + 1 < room; ++i) take_character(rest);
   return put(put(x, y, text.substr(0, text.size() - rest.size()), ink), y, "…", ink);
 }
 
@@ -149,7 +130,7 @@ std::string ascii_of(std::string_view text) {
                              {U"█▉▇▆", '#'},  {U"▅▄▃", '+'},   {U"▂▁░", '.'}, {U"·…", '.'}};
   std::string out;
   while (!text.empty()) {
-    const char32_t c = take(text);
+    const char32_t c = take_character(text);
     char letter = c < 0x80 ? static_cast<char>(c) : '?';
     for (const Pair& pair : kPairs) {
       if (pair.glyphs.find(c) != std::u32string_view::npos) letter = pair.letter;

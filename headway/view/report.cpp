@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "headway/core/print.h"
 #include "headway/doctor/evidence.h"
 #include "headway/trace/redact.h"
 #include "headway/view/boxes.h"
@@ -238,9 +239,9 @@ std::string report_html(const Trace& trace, const Verdict& verdict,
   for (Json& finding : data["findings"]) {
     finding["page_text"] = std::string(cause_page(finding["cause"].get<std::string>()));
   }
-  return filled(kHtml, {{"%TITLE%", text_in_html(redact("headway: " + verdict.sentence))},
+  return filled(kHtml, {{"%TITLE%", text_in_html(visible(redact("headway: " + verdict.sentence)))},
                         {"%CSS%", kCss},
-                        {"%PLAIN%", text_in_html(redact(diagnosis_text(verdict, findings)))},
+                        {"%PLAIN%", text_in_html(visible_lines(redact(diagnosis_text(verdict, findings))))},
                         {"%DATA%", json_in_html(data)},
                         {"%JS%", kJs}});
 }

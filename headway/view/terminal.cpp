@@ -4,6 +4,8 @@
 
 #include <sstream>
 
+#include "headway/core/print.h"
+
 namespace headway {
 namespace {
 
@@ -31,7 +33,7 @@ std::string labelled(const std::string& label, const std::string& text) {
 
 std::string finding_text(const Finding& finding) {
   std::string text = fmt::format("{} ({:.0f}% sure): {}\n", severity_name(finding.severity),
-                                 100 * finding.confidence, finding.summary);
+                                 100 * finding.confidence, visible(finding.summary));
   if (!finding.where.empty()) text += labelled("where", finding.where);
   for (const std::string& line : finding.evidence) {
     text += labelled(&line == &finding.evidence[0] ? "evidence" : "", line);
@@ -44,7 +46,7 @@ std::string finding_text(const Finding& finding) {
 }
 
 std::string diagnosis_text(const Verdict& verdict, const std::vector<Finding>& findings) {
-  std::string text = verdict.sentence + "\n";
+  std::string text = visible(verdict.sentence) + "\n";
   for (const Finding& finding : findings) text += "\n" + finding_text(finding);
   return text;
 }

@@ -30,6 +30,9 @@ HOME = re.compile(r"(?<![\w.])/(home|root|Users)/\w")
 # Whatever is read from a file is read within limits: headway/core/json.h, cli/flat_toml.h.
 UNBOUNDED = re.compile(r"\bjson::(parse|accept|sax_parse)\(|\btoml::parse", re.IGNORECASE)
 READER = "headway/core/json.cpp"
+# Text on its way to a terminal. One way shows what would steer it: core/print.
+WRITES = re.compile(r"\bfmt::print\(|std::(cout|cerr|clog)\b|\bf?(printf|puts|putc)\(")
+MAY_WRITE = {"headway/core/print.h", "headway/core/print.cpp"}
 CODE = {".h", ".cpp", ".cu", ".py", ".sh", ".cmake", ".txt", ".json", ".toml", ".md", ""}
 
 
@@ -73,6 +76,8 @@ def breaches(name):
             yield number, "JSON is parsed by parse_json of headway/core/json.h, which has limits"
         if HOME.search(line) and name != "tests/laws/rooms_test.py":
             yield number, "a path into somebody's home directory"
+        if WRITES.search(line) and parts[0] in ("headway", "cli") and name not in MAY_WRITE and "_test." not in name:
+            yield number, "writes past headway/core/print.h"
         include = INCLUDE.match(line)
         if include and room is None and name.endswith(".h") and TORCH.match(include.group(1)):
             yield number, f"{include.group(1)}: no header outside headway/train includes torch"

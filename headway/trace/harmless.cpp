@@ -1,0 +1,184 @@
+#include "headway/trace/harmless.h"
+
+#include <algorithm>
+
+#include "headway/trace/characters.h"
+#include "headway/trace/plain_words.h"
+#include "headway/trace/redact.h"
+
+namespace headway {
+namespace {
+
+constexpr size_t kLongestNumber = 9, kLongestIndex = 14, kLongestName = 64;
+constexpr size_t kMostTiny = 2;
+constexpr size_t kMostTurns = 3;  // between letters and digits, without a sign between them
+
+bool is_vowel(char c) { return std::string_view("aeiouyAEIOUY").find(c) != std::string_view::npos; }
+
+template <typename Is, typename Part>
+bool all_parts(std::string_view text, Is parts_words, Part is_good) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = end_of(text, at, [&](char c) { return !parts_words(c); });
+    if (end > at && !is_good(text.substr(at, end - at))) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+// "conv2d", "patch16", "8b": letters and digits in turns, letters by `is_good`.
+template <typename Letters>
+bool is_mixed(std::string_view part, size_t longest_number, Letters is_good) {
+  size_t turns = 0, before = 0;
+  for (size_t at = 0; at < part.size(); ++turns) {
+    const bool digits = is_digit(part[at]);
+    const size_t end =
+        end_of(part, at, [&](char c) { return digits ? is_digit(c) : is_letter(c); });
+    if (end == at) return false;  // neither
+    const std::string_view run = part.substr(at, end - at);
+    if (digits ? run.size() > longest_number : !is_good(run)) return false;
+    // "word01234567abcd", "frog123xyz"
+    if (!digits && run.size() > 1 && at > before && before > 0 && !is_plain_word(run)) return false;
+    if (!digits && run.size() > 1 && before > 4) return false;
+    before = digits ? run.size() : 0;
+    at = end;
+  }
+  return turns <= kMostTurns;
+}
+
+bool is_plain_run(std::string_view letters) {
+  if (letters.size() <= 2 || is_plain_word(letters)) return true;
+  const std::vector<std::string> words = words_of(letters);
+  return words.size() > 1 && std::all_of(words.begin(), words.end(), [](const std::string& word) {
+           return word.size() <= 2 || is_plain_word(word);
+         });
+}
+
+// Words that stand before a number: "resnet50", but not "flower99".
+bool is_numbered_run(std::string_view letters) {
+  if (letters.size() <= 2 || is_numbered_word(letters)) return true;
+  return words_of(letters).size() > 1 && is_plain_run(letters);
+}
+
+// "p4ss", "a1B2c3": letters around digits without a word of three letters are none.
+bool has_a_word(std::string_view part) {
+  size_t runs = 0, longest = 0;
+  for (size_t at = 0; at < part.size(); ++runs) {
+    at = end_of(part, at, [](char c) { return !is_letter(c); });
+    const size_t end = end_of(part, at, is_letter);
+    if (end == at) break;
+    longest = std::max(longest, end - at);
+    at = end;
+  }
+  return runs <= 1 || longest >= 3;
+}
+
+bool is_name_sign(char c) {
+  return std::string_view("-_.:,+/~[] ").find(c) != std::string_view::npos;
+}
+
+// "Zx9-Qp4-Lm2": one or two letters with a digit, again and again.
+size_t tiny_parts(std::string_view text) {
+  size_t tiny = 0;
+  all_parts(text, is_name_sign, [&](std::string_view part) {
+    const auto letters = std::count_if(part.begin(), part.end(), is_letter);
+    const bool small = std::any_of(part.begin(), part.end(), is_lower);
+    const bool large = std::any_of(part.begin(), part.end(), is_upper);
+    const bool digit = std::any_of(part.begin(), part.end(), is_digit);
+    if (digit && letters > 0 && letters <= 2) tiny += small && large ? kMostTiny + 1 : 1;
+    return true;
+  });
+  return tiny;
+}
+
+bool is_short_hash(std::string_view part) {
+  return part.size() <= 8 && std::all_of(part.begin(), part.end(), [](char c) {
+           return is_digit(c) || (c >= 'a' && c <= 'f');
+         });
+}
+
+}  // namespace
+
+bool is_short_number(std::string_view text) {
+  if (text.empty() || text.size() > 40) return false;
+  if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
+  bool any = false;
+  const auto is_sign = [](char c) {
+    return std::string_view(".,:;x*/%-+()[] ").find(c) != std::string_view::npos;
+  };
+  const bool good = all_parts(text, is_sign, [&](std::string_view part) {
+    const size_t digits = end_of(part, 0, is_digit);
+    const std::string_view unit = part.substr(digits);
+    any |= digits > 0;
+    if (digits == 0 || digits > kLongestNumber) return false;
+    if (unit.starts_with("e") && end_of(unit, 1, is_digit) == unit.size()) return true;
+    return unit.size() <= 3 && std::all_of(unit.begin(), unit.end(), is_letter);
+  });
+  return good && any;
+}
+
+bool is_everyday_compound(std::string_view text) {
+  const std::vector<std::string> words = words_of(text);
+  const bool several = words.size() > 1 || std::any_of(text.begin(), text.end(), is_digit);
+  return several && std::any_of(words.begin(), words.end(),
+                                [](const std::string& word) { return is_everyday_word(word); });
+}
+
+bool is_plain_name(std::string_view text) {
+  if (is_everyday_compound(text)) return false;
+  return text.size() <= kLongestName && tiny_parts(text) <= kMostTiny &&
+         all_parts(text, is_name_sign, [](std::string_view part) {
+           if (part.size() == 3 && std::all_of(part.begin(), part.end(), is_letter)) return true;
+           if (std::all_of(part.begin(), part.end(), is_letter)) return is_plain_run(part);
+           return has_a_word(part) && is_mixed(part, kLongestNumber, is_numbered_run);
+         });
+}
+
+bool is_spoken(std::string_view letters) {
+  if (letters.size() <= 4 || is_plain_word(letters)) return true;
+  size_t vowels = 0, silent = 0, longest_silence = 0, humps = 1, lone = 0;
+  for (size_t i = 0; i < letters.size(); ++i) {
+    vowels += is_vowel(letters[i]);
+    silent = is_vowel(letters[i]) || is_upper(letters[i]) ? 0 : silent + 1;
+    longest_silence = std::max(longest_silence, silent);
+    const bool hump = i > 0 && is_upper(letters[i]) && is_lower(letters[i - 1]);
+    humps += hump;
+    lone += hump && (i == 1 || is_upper(letters[i - 2]));  // "bPxR": one small letter
+  }
+  const bool capitals = std::all_of(letters.begin(), letters.end(), is_upper);
+  if (capitals) return letters.size() <= 6 || vowels * 5 >= letters.size();
+  return letters.size() <= 40 && lone <= 1 && vowels * 8 >= letters.size() &&
+         longest_silence <= 5 && 2 * letters.size() >= (letters.size() < 12 ? 5 : 7) * humps;
+}
+
+bool is_spoken_name(std::string_view text) {
+  return text.size() <= kLongestName && all_parts(text, is_name_sign, [](std::string_view part) {
+           return has_a_word(part) && is_mixed(part, kLongestIndex,
+                                               [](std::string_view run) { return is_spoken(run); });
+         });
+}
+
+bool is_plain_path(std::string_view text) {
+  if (text.empty() || text.size() > 1000) return false;
+  const size_t dot = text.rfind('.');
+  const bool ending = dot != std::string_view::npos && is_file_ending(text.substr(dot + 1));
+  const bool slash = text.find('/') != std::string_view::npos;
+  bool known = false;  // a part on the list
+  const bool from_root = text.starts_with("/");
+  const auto is_sign = [&](char c) {
+    return std::string_view("/-_.+=,*?~{}[]%@").find(c) != std::string_view::npos ||
+           (from_root && c == ':');
+  };
+  const bool spoken = all_parts(text, is_sign, [&](std::string_view part) {
+    if (std::count_if(part.begin(), part.end(), is_letter) >= 3)
+      known |= is_mixed(part, kLongestNumber, is_plain_run);
+    if (ending && (part.size() <= 4 || is_short_hash(part))) return true;
+    return has_a_word(part) &&
+           is_mixed(part, kLongestIndex, [](std::string_view run) { return is_spoken(run); });
+  });
+  const bool rooted =
+      from_root || text.starts_with("./") || text.starts_with("../") || text.starts_with("~/");
+  if (!spoken || (text.find('=') != std::string_view::npos && names_a_secret(text))) return false;
+  return ending || (slash && (rooted || (known && !names_a_secret(text))));
+}
+
+}  // namespace headway

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <array>
+
+#include "headway/trace/characters.h"
+#include "headway/trace/harmless.h"
+#include "headway/trace/messages.h"
+#include "headway/trace/plain_words.h"
+#include "headway/trace/redact.h"
+#include "headway/trace/secret_shapes.h"
+
+namespace headway {
+namespace {
+
+constexpr std::string_view kAround = "()[]{}<>,.;:!?\"'`*#=|&~-+";
+
+template <size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_all(std::string_view text, bool (*is)(char)) {
+  return std::all_of(text.begin(), text.end(), is);
+}
+
+// Pieces between signs, each a word of the list or a number.
+bool is_plain_piece(std::string_view text, bool strict) {
+  if (is_everyday_compound(text)) return false;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = end_of(text, at, [](char c) { return is_alnum(c); });
+    const std::string_view piece = text.substr(at, end - at);
+    const bool number = is_all(piece, is_digit);
+    if (!piece.empty() && (number ? strict && piece.size() > 3 : !is_plain_name(piece)))
+      return false;
+
+    at = std::max(end, at + 1);
+  }
+  return true;
+}
+
+// "torch.nn.Module", "pixel_values", "out-of-range", "can't"
+bool is_spoken_piece(std::string_view text) {
+  if (std::any_of(text.begin(), text.end(), is_digit)) return is_plain_piece(text, false);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = end_of(text, at, is_alnum);
+    const std::string_view piece = text.substr(at, end - at);
+    const bool letters = is_all(piece, is_letter);
+    if (!piece.empty() && !(letters ? is_spoken(piece) : is_plain_name(piece))) return false;
+    if (end < text.size() && std::string_view("._-'()").find(text[end]) == std::string_view::npos)
+      return false;
+    at = std::max(end, at + 1);
+  }
+  return true;
+}
+
+// Behind these words Python quotes names of the code, not values.
+bool names_code(std::string_view before, std::string_view after) {
+  constexpr std::array<std::string_view, 10> kBefore = {"attribute",  "module",   "named", "name",
+                                                        "argument:",  "argument", "class", "layer",
+                                                        "arguments:", "function"};
+  return is_one_of(before, kBefore) || after == "object";
+}
+
+// What the sentence is about: these words are no secret themselves, unless they are quoted.
+bool is_topic(std::string_view word) {
+  constexpr std::array<std::string_view, 9> kWords = {
+      "signature",      "password",       "Password", "passphrase",  "credentials",
+      "authentication", "Authentication", "login",    "Unauthorized"};
+  return is_one_of(word, kWords);
+}
+
+struct Word {
+  std::string_view before, after;  // its neighbours
+  Care care = Care::kSpoken;
+  bool quoted = false;
+};
+
+// "file.cpp:12"
+std::string_view without_line(std::string_view core) {
+  size_t end = core.size();
+  while (end > 0 && is_digit(core[end - 1])) --end;
+  return end > 0 && end < core.size() && core[end - 1] == ':' ? core.substr(0, end - 1) : core;
+}
+
+bool is_harmless(std::string_view core, const Word& word) {
+  if (core.empty()) return true;
+  if (is_shaped(core)) return false;
+  if (word.care == Care::kSecret && !is_all(core, is_letter) && is_letter(core[0]) &&
+      core.find('/') == core.npos && core.find('.') == core.npos)
+    return false;  // "MyDog_Rex" may be anything here
+  if (is_plain_piece(core, word.care == Care::kSecret)) return true;
+  if (!word.quoted && is_topic(core)) return true;
+  if (is_plain_path(without_line(core)) &&
+      (word.care == Care::kSpoken || (core[0] == '/' && core.find('?') == core.npos)))
+    return true;
+  if (word.care != Care::kSpoken) return false;
+  if (is_short_number(core)) return true;
+  if (core.starts_with("0x") && core.size() <= 14 && !word.quoted) return true;
+  if (!is_spoken_piece(core)) return false;
+  return !word.quoted || names_code(word.before, word.after);
+}
+
+// "ValueError:", the first word of an exception
+bool is_class(std::string_view chunk) {
+  return chunk.ends_with(":") && is_spoken_piece(chunk.substr(0, chunk.size() - 1)) &&
+         (chunk.find("Error") != std::string_view::npos ||
+          chunk.find("Exception") != std::string_view::npos);
+}
+
+bool is_around(char c) { return kAround.find(c) != std::string_view::npos; }
+
+std::string shown(std::string_view chunk, const Word& word) {
+  size_t begin = end_of(chunk, 0, is_around), end = chunk.size();
+  while (begin > 0 && chunk[begin - 1] == '.') --begin;              // ".npy", "../x"
+  const bool address = chunk.find("://") != std::string_view::npos;  // may end in "=***"
+  while (end > begin && is_around(chunk[end - 1]) && !(address && chunk[end - 1] == '*')) --end;
+  const std::string_view core = chunk.substr(begin, end - begin);
+  std::string middle;
+  if (core.find("://") != std::string_view::npos) {
+    middle = redact_url(core);
+  } else {
+    middle = is_harmless(core, word) ? core : kHidden;
+  }
+  return std::string(chunk.substr(0, begin)) + middle + std::string(chunk.substr(end));
+}
+
+// Does it speak of a secret? "the padding token" does not, nor do "missing key(s)".
+bool speaks_of_secrets(std::string_view line) {
+  std::string before;
+  for (size_t at = 0; at < line.size();) {
+    const size_t end = end_of(line, at, [](char c) { return !is_blank(c); });
+    const std::string_view chunk = line.substr(at, end - at);
+    const bool names = chunk.find("(s)") != std::string_view::npos || chunk == "KeyError:";
+    if (!names && names_a_secret(before + " " + std::string(chunk)) && names_a_secret(chunk))
+      return true;
+    before = chunk;
+    at = std::max(end, at + 1);
+  }
+  return false;
+}
+
+bool is_option(std::string_view chunk) {
+  return chunk.size() > 1 && chunk[0] == '-' && (is_letter(chunk[1]) || chunk[1] == '-');
+}
+
+// Opens or closes a quotation of several words?
+bool opens(std::string_view chunk, char quote) {
+  size_t first = chunk.find_first_not_of("([{=:");
+  if (first + 1 < chunk.size() && is_letter(chunk[first]) && chunk[first + 1] == quote) ++first;
+  if (first == std::string_view::npos || chunk[first] != quote) return false;
+  return chunk.find(quote, first + 1) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string redact_sentence(std::string_view line, Care care) {
+  if (speaks_of_secrets(line)) care = Care::kSecret;
+  struct Chunk {
+    size_t begin, end;
+  };
+  std::vector<Chunk> chunks;
+  for (size_t at = 0; at < line.size();) {
+    const size_t begin = end_of(line, at, is_blank);
+    at = end_of(line, begin, [](char c) { return !is_blank(c); });
+    if (at > begin) chunks.push_back({begin, at});
+  }
+  const auto text = [&](size_t i) {
+    return i < chunks.size() ? line.substr(chunks[i].begin, chunks[i].end - chunks[i].begin)
+                             : std::string_view();
+  };
+  std::string out;
+  char quotation = '\0';  // open, over several words
+  size_t done = 0;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const std::string_view chunk = text(i);
+    out += line.substr(done, chunks[i].begin - done);
+    done = chunks[i].end;
+    for (const char quote : {'\'', '"'})
+      if (quotation == '\0' && opens(chunk, quote)) quotation = quote;
+    const bool quoted =
+        quotation != '\0' || chunk.find_first_of("'\"") < std::min<size_t>(chunk.size(), 2);
+    const std::string_view before = i > 0 ? text(i - 1) : "";
+    const bool command = is_option(chunk) || is_option(before);  // "mysql -u me -pswordfish"
+    if (i == 0 && is_class(chunk)) {
+      out += chunk;
+      continue;
+    }
+    const bool listed = command || quotation != '\0';
+    out +=
+        shown(chunk, {before, text(i + 1), std::max(care, listed ? Care::kListed : care), quoted});
+    if (quotation != '\0' && !opens(chunk, quotation) &&
+        chunk.find(quotation) != std::string_view::npos)
+      quotation = '\0';
+  }
+  return out + std::string(line.substr(done));
+}
+
+std::string redact_exception(std::string_view text) {
+  constexpr size_t kIndent = 4;  // of code in a traceback
+  const std::string whole = hide_private_keys(std::string(text));
+  text = whole;
+  std::string out;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    const size_t begin = end_of(line, 0, [](char c) { return c == ' '; });
+    out += at > 0 ? "\n" : "";
+    out += begin >= kIndent ? std::string(begin, ' ') + redact_source(line.substr(begin))
+                            : redact_sentence(line, Care::kSpoken);
+    at = end + 1;
+  }
+  return hide_shaped(out);
+}
+
+}  // namespace headway

@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <array>
+
+#include "headway/trace/characters.h"
+#include "headway/trace/harmless.h"
+#include "headway/trace/messages.h"
+#include "headway/trace/plain_words.h"
+#include "headway/trace/redact.h"
+#include "headway/trace/secret_shapes.h"
+
+namespace headway {
+namespace {
+
+constexpr size_t kShortNumber = 5;  // "29500"
+
+bool is_name(char c) { return is_alnum(c) || c == '_'; }
+
+template <size_t N>
+bool has_one_of(std::string_view name, const std::array<std::string_view, N>& words) {
+  const std::vector<std::string> own = words_of(name);
+  return std::any_of(own.begin(), own.end(), [&](const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  });
+}
+
+// Who is called so is often handed a secret, named or not.
+bool takes_a_secret(std::string_view name) {
+  constexpr std::array<std::string_view, 14> kWords = {
+      "login", "connect", "connection",  "authenticate", "unlock", "decrypt", "encrypt",
+      "sign",  "fernet",  "credentials", "session",      "engine", "cipher",  "smtp"};
+  return names_a_secret(name) || has_one_of(name, kWords);
+}
+
+// What is called so is one of a few choices, or the name of something.
+bool takes_a_name(std::string_view name) {
+  constexpr std::array<std::string_view, 39> kWords = {
+      "classes",    "labels",        "categories", "vocab",    "cmap",    "subset",    "columns",
+      "cols",       "features",      "names",      "hue",      "name",    "project",   "mode",
+      "activation", "optimizer",     "loss",       "backend",  "split",   "dtype",     "device",
+      "format",     "kind",          "type",       "group",    "label",   "strategy",  "monitor",
+      "metric",     "padding",       "method",     "model",    "dataset", "scheduler", "metrics",
+      "task",       "interpolation", "backbone",   "objective"};
+  return has_one_of(name, kWords);
+}
+
+// Who is called so is handed the name of a part of the program, a file or a column.
+bool asks_for_a_name(std::string_view callee) {
+  constexpr std::array<std::string_view, 22> kWords = {
+      "path",    "makedirs", "mkdir",   "isdir",  "isfile",  "exists",   "listdir", "imread",
+      "getattr", "hasattr",  "setattr", "buffer", "groupby", "argument", "scalar",  "layer",
+      "astype",  "module",   "adapter", "metric", "drop",    "rename"};
+  return has_one_of(callee, kWords);
+}
+
+// Who is called so is handed the name of a model or of data, with a number in it.
+bool asks_for_a_model(std::string_view callee) {
+  return has_one_of(callee,
+                    std::array<std::string_view, 4>{"pretrained", "dataset", "make", "tfds"});
+}
+
+// Who is called so is handed sentences.
+bool takes_sentences(std::string_view name) {
+  constexpr std::array<std::string_view, 25> kWords = {
+      "prompt",   "sentence", "msg",       "print",   "log",   "logger", "logging",
+      "info",     "warn",     "warning",   "debug",   "error", "write",  "raise",
+      "assert",   "desc",     "exception", "message", "help",  "title",  "description",
+      "critical", "notice",   "echo",      "text"};
+  return has_one_of(name, kWords);
+}
+
+size_t end_of_string(std::string_view line, size_t from, std::string_view quotes, bool raw) {
+  for (size_t at = from; at < line.size(); ++at) {
+    if (line[at] == '\\' && !raw) {
+      ++at;
+    } else if (line.substr(at, quotes.size()) == quotes) {
+      return at;
+    }
+  }
+  return line.size();
+}
+
+// Goes over one line of code. The whole of it is suspicious when any name in it speaks of secrets.
+class SourceLine {
+ public:
+  explicit SourceLine(std::string_view line) : line_(line) { find_suspicion(); }
+
+  std::string redacted() {
+    for (size_t at = 0; at < line_.size();) at = take(at);
+    return hide_shaped(out_);
+  }
+
+ private:
+  void find_suspicion() {
+    for (size_t at = 0; at < line_.size();) {
+      const size_t end = end_of(line_, at, is_name);
+      const std::string_view name = line_.substr(at, end - at);
+      suspicious_ |= takes_a_secret(name);
+      at = std::max(end, at + 1);
+    }
+  }
+
+  size_t take(size_t at) {
+    const char c = line_[at];
+    if (c == '#') {
+      out_ += redact_sentence(line_.substr(at), suspicious_ ? Care::kSecret : Care::kSpoken);
+      return line_.size();
+    }
+    if (is_quote(c)) return take_string(at, "");
+    if (is_digit(c)) return take_number(at);
+    if (is_name(c)) return take_name(at);
+    if (c == '(') calls_.push_back(name_);
+    if (c == ')' && !calls_.empty()) calls_.pop_back();
+    depth_ += c == '(' || c == '[' || c == '{';
+    depth_ -= c == ')' || c == ']' || c == '}';
+    if (c == '=' || c == ':') target_ = name_, target_depth_ = depth_;
+    if (c == '[' && (!name_.empty() || out_.ends_with("]"))) index_ = true;
+    if (c != '[' && c != ' ') index_ = false;
+    if ((c == ',' && depth_ <= target_depth_) || c == '{' || c == ';') target_.clear();
+    sentence_ |= c == ',' && assert_ && calls_.empty();
+    if (c != '.' && c != ' ' && c != '=' && c != '[' && c != ']') name_.clear();
+    out_ += c;
+    return at + 1;
+  }
+
+  size_t take_name(size_t at) {
+    const size_t end = end_of(line_, at, is_name);
+    const std::string_view name = line_.substr(at, end - at);
+    const bool prefix = name.size() <= 2 && end < line_.size() && is_quote(line_[end]) &&
+                        name.find_first_not_of("rRbBfFuU") == std::string_view::npos;
+    if (prefix) {
+      out_ += name;
+      return take_string(end, name);
+    }
+    if (out_.ends_with(".") && !name_.empty()) {
+      name_ += "." + std::string(name);
+    } else {
+      name_ = name;
+    }
+    sentence_ |= name == "raise";
+    assert_ |= name == "assert";
+    out_ += is_shaped(name) ? kHidden : name;
+    return end;
+  }
+
+  size_t take_number(size_t at) {
+    const size_t end = end_of(line_, at, [](char c) { return is_name(c) || c == '.'; });
+    const bool secret = !target_.empty() && names_a_secret(target_);
+    out_ += secret ? kHidden : line_.substr(at, end - at);
+    return end;
+  }
+
+  size_t take_string(size_t at, std::string_view prefix) {
+    const char quote = line_[at];
+    const std::string triple(3, quote);
+    const std::string quotes = line_.substr(at, 3) == triple ? triple : std::string(1, quote);
+    const bool raw = prefix.find_first_of("rR") != std::string_view::npos;
+    const size_t begin = at + quotes.size(), end = end_of_string(line_, begin, quotes, raw);
+    const std::string_view content = line_.substr(begin, end - begin);
+    const bool formatted = prefix.find_first_of("fF") != std::string_view::npos;
+    out_ += quotes + shown(content, formatted);
+    if (end < line_.size()) out_ += quotes;
+    if (content.size() <= 64 && names_a_secret(content))
+      target_ = content, target_depth_ = depth_;  // {"password": ...
+    index_ = false;
+    return std::min(line_.size(), end + quotes.size());
+  }
+
+  bool in_sentences() const {
+    return sentence_ || takes_sentences(target_) ||
+           std::any_of(calls_.begin(), calls_.end(),
+                       [](const std::string& name) { return takes_sentences(name); });
+  }
+
+  std::string shown(std::string_view content, bool formatted) const {
+    if (!target_.empty() && names_a_secret(target_)) return std::string(kHidden);
+    if (content.find("://") != std::string_view::npos && !formatted &&
+        content.find(' ') == std::string_view::npos)
+      return redact_url(content);
+    const std::string bare = formatted ? without_fields(content) : without_placeholders(content);
+    return is_harmless(bare) ? std::string(content) : std::string(kHidden);
+  }
+
+  bool is_harmless(const std::string& text) const {
+    if (is_shaped(text) || text.find("://") != std::string::npos) return false;
+    if (text.find('\\') != std::string::npos && text.find("\\x") != std::string::npos) return false;
+    if (std::none_of(text.begin(), text.end(), is_alnum) && text.size() <= 20) return true;
+    const size_t dot = text.rfind('.');
+    const bool file = dot != std::string::npos && is_file_ending(text.substr(dot + 1));
+    if (is_plain_path(text) && (!suspicious_ || file)) return true;
+    if (!suspicious_ && text.size() <= kShortNumber && is_short_number(text)) return true;
+    const bool one_word = text.find(' ') == std::string::npos;
+    const bool spoken = !suspicious_ && one_word && is_spoken_name(text);
+    const bool word = spoken && std::none_of(text.begin(), text.end(), is_digit);
+    const std::string callee = calls_.empty() ? "" : calls_.back();
+    if (word && (index_ || takes_a_name(target_) || asks_for_a_name(callee))) return true;
+    if (spoken && asks_for_a_model(callee)) return true;
+    if (names_a_secret(text) && !one_word) return false;
+    const Care care = suspicious_                   ? Care::kSecret
+                      : one_word || !in_sentences() ? Care::kListed
+                                                    : Care::kSpoken;
+    return redact_sentence(text, care) == text;
+  }
+
+  // f"loss {loss:.3f}" without what stands in braces: that is code.
+  static std::string without_fields(std::string_view text) {
+    std::string out;
+    int depth = 0;
+    for (const char c : text) {
+      if (c == '{') ++depth;
+      if (depth == 0) out += c;
+      if (c == '}' && depth > 0) --depth;
+    }
+    return without_placeholders(out);
+  }
+
+  // "%s", "%05d", "{}", "{:.3f}", "\n"
+  static std::string without_placeholders(std::string_view text) {
+    std::string out;
+    for (size_t at = 0; at < text.size(); ++at) {
+      if (text[at] == '%') {
+        const size_t end =
+            end_of(text, at + 1, [](char c) { return is_digit(c) || c == '.' || c == '-'; });
+        if (end < text.size() && is_letter(text[end])) {
+          at = end;
+          out += ' ';
+          continue;
+        }
+      }
+      if (text[at] == '\\' && at + 1 < text.size() && text[at + 1] != 'x') {
+        ++at;
+        out += ' ';
+        continue;
+      }
+      if (text[at] == '{') {
+        const size_t end = text.find('}', at);
+        if (end != std::string_view::npos && end - at <= 20) {
+          at = end;
+          out += ' ';
+          continue;
+        }
+      }
+      out += text[at];
+    }
+    return out;
+  }
+
+  std::string_view line_;
+  std::string out_;
+  bool suspicious_ = false;
+  int depth_ = 0, target_depth_ = 0;  // of brackets
+  bool assert_ = false;
+  bool sentence_ = false;           // behind raise, or behind the comma of assert
+  bool index_ = false;              // right behind [
+  std::string name_, target_;       // the last name; the one that is assigned to
+  std::vector<std::string> calls_;  // whose parentheses are open
+};
+
+}  // namespace
+
+std::string redact_source(std::string_view line) {
+  const std::string text = hide_private_keys(std::string(line));
+  return SourceLine(text).redacted();
+}
+
+}  // namespace headway

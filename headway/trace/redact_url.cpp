@@ -1,0 +1,72 @@
+#include "headway/trace/characters.h"
+#include "headway/trace/harmless.h"
+#include "headway/trace/redact.h"
+#include "headway/trace/secret_shapes.h"
+
+namespace headway {
+namespace {
+
+// Each piece of `text` between `signs`, as `f` makes it.
+template <typename F>
+std::string each_between(std::string_view text, std::string_view signs, F f) {
+  std::string out;
+  for (size_t at = 0;;) {
+    const size_t end = std::min(text.find_first_of(signs, at), text.size());
+    out += f(text.substr(at, end - at));
+    if (end == text.size()) return out;
+    out += text[end];
+    at = end + 1;
+  }
+}
+
+std::string shown_if(bool harmless, std::string_view text) {
+  return std::string(harmless || text.empty() ? text : kHidden);
+}
+
+bool is_harmless_part(std::string_view part) {
+  return !is_shaped(part) && (is_spoken_name(part) || is_plain_path(part));
+}
+
+// Behind /webhooks/, /token/ and the like stands the secret itself.
+std::string redact_parts(std::string_view path, bool hook) {
+  bool secret = false;
+  return each_between(path, "/", [&](std::string_view part) {
+    const bool harmless = !secret && is_harmless_part(part);
+    secret |= names_a_secret(part) || part == "webhooks" || (hook && part == "services");
+    return shown_if(harmless, part);
+  });
+}
+
+std::string redact_query(std::string_view query) {
+  return each_between(query, "&;", [](std::string_view pair) {
+    const size_t equals = std::min(pair.find('='), pair.size());
+    const std::string_view name = pair.substr(0, equals);
+    if (equals == pair.size()) return shown_if(is_plain_name(name), name);
+    const std::string_view value = pair.substr(equals + 1);
+    const bool harmless = !names_a_secret(name) && (is_short_number(value) || is_plain_name(value));
+    return shown_if(is_spoken_name(name), name) + "=" + shown_if(harmless, value);
+  });
+}
+
+}  // namespace
+
+std::string redact_url(std::string_view url) {
+  const size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return redact(url);
+  std::string out(url.substr(0, scheme + 3));
+  std::string_view rest = url.substr(scheme + 3);
+  if (const size_t login = end_of_login(rest); login > 0) {
+    out += std::string(kHidden);
+    rest.remove_prefix(login);
+  }
+  const size_t path = std::min(rest.find_first_of("/?#"), rest.size());
+  const std::string_view host = rest.substr(0, path);
+  rest.remove_prefix(path);
+  out += hide_shaped(host);
+  const size_t query = std::min(rest.find_first_of("?#"), rest.size());
+  out += redact_parts(rest.substr(0, query), host.starts_with("hooks."));
+  if (query == rest.size()) return out;
+  return out + rest[query] + each_between(rest.substr(query + 1), "?#", redact_query);
+}
+
+}  // namespace headway
