@@ -111,6 +111,7 @@ bool is_option(std::string_view word) {
 
 // "-j8", "-vv", "-batch_size" as they are; "-pswordfish" without what may be a value.
 std::string shown_short(std::string_view word) {
+  if (word.size() <= 2) return std::string(word);
   const std::string_view rest = word.substr(2);
   constexpr std::string_view kOftenSecret = "apuPUkt";
   const bool flags = rest.size() <= 2 && std::all_of(rest.begin(), rest.end(), is_letter) &&

@@ -145,8 +145,9 @@ bool is_option(std::string_view chunk) {
 // Opens or closes a quotation of several words?
 bool opens(std::string_view chunk, char quote) {
   size_t first = chunk.find_first_not_of("([{=:");
-  if (first + 1 < chunk.size() && is_letter(chunk[first]) && chunk[first + 1] == quote) ++first;
-  if (first == std::string_view::npos || chunk[first] != quote) return false;
+  if (first == std::string_view::npos) return false;
+  if (chunk.substr(first + 1, 1) == std::string_view(&quote, 1) && is_letter(chunk[first])) ++first;
+  if (chunk[first] != quote) return false;
   return chunk.find(quote, first + 1) == std::string_view::npos;
 }
 

@@ -68,6 +68,46 @@ TEST(Redact, ReadsAMegabyteWithoutTrouble) {
   EXPECT_EQ(redact(std::string(1 << 20, '"')).size(), size_t{1} << 20);
 }
 
+TEST(RedactCommand, KeepsWhatTrainingProgramsAreToldAndNothingElse) {
+  EXPECT_EQ(command_text({"python", "train.py", "--lr", "1e-3", "--data-dir", "/data/train", "--pw",
+                          "two words", "--thing", "opensesame", "-u", "me:x"}),
+            "python train.py --lr 1e-3 --data-dir /data/train --pw *** --thing *** -u ***");
+  EXPECT_EQ(command_text({"env", "PGPASSWORD=x", "sh", "-c", "login x"}),
+            "env PGPASSWORD=*** sh -c ***");
+}
+
+TEST(RedactSource, KeepsCodeAndHidesWhatItsStringsMayHold) {
+  EXPECT_EQ(redact_source("login(\"me\", \"hunter2\")"), "login(\"me\", \"***\")");
+  EXPECT_EQ(redact_source("x = f\"{e}: loss {l:.3f}\"  # opensesame7"),
+            "x = f\"{e}: loss {l:.3f}\"  # ***");
+}
+
+TEST(RedactUrl, HidesLoginsTokensAndUnknownValues) {
+  EXPECT_EQ(redact_url("s3://me:a/b@host/train/x.jpg?size=3&q=opensesame"),
+            "s3://***@host/train/x.jpg?size=3&q=***");
+  EXPECT_EQ(redact_url("https://h/webhooks/12/opensesame"), "https://h/webhooks/***/***");
+}
+
+TEST(RedactVariable, KeepsNumbersLengthsAndPaths) {
+  EXPECT_EQ(redact_variable("step", "12"), "12");
+  EXPECT_EQ(redact_variable("f", "data/cats/12.png"), "data/cats/12.png");
+  for (const char* value : {"hunter2", "opensesame", "me:x@host", "two words"})
+    EXPECT_EQ(redact_variable("f", value), "");
+  EXPECT_EQ(redact_variable("key_path", "data/12.png") + redact_variable("pin", "12"), "");
+}
+
+TEST(TraceFile, BytesThatAreNoTextStopNoLine) {
+  const std::string path = ::testing::TempDir() + "/headway_bytes.trace";
+  Trace trace;
+  trace.run.program = trace.ending = "\xff";
+  trace.stages = {{.name = "\xff", .ops = {"\xfe"}}};
+  trace.weights = {{.name = "\xff"}};
+  trace.layers = {"\xff"};
+  write_trace(path, trace);
+  EXPECT_EQ(read_trace(path).stages.size(), 1u);
+  std::filesystem::remove(path);
+}
+
 TEST(TraceFile, HoldsNoSecrets) {
   const std::string path = ::testing::TempDir() + "/headway_secret.trace";
   Trace trace;

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "headway/probe/python_values.h"
 #include "headway/trace/redact.h"
@@ -116,6 +117,26 @@ TEST(HarmlessTexts, NineteenOfTwentyStayWordForWord) {
     tally.print(path, "harmless texts word for word");
     EXPECT_GE(tally.all, 50u);
     EXPECT_GE(20 * tally.good, 19 * tally.all) << path;
+  }
+}
+
+// Nothing that a program can say makes a reader of its text stumble: for the sanitizers.
+TEST(PlantedSecrets, AnyTextIsReadWithoutTrouble) {
+  std::vector<std::string> seeds;
+  for (const std::string& path : files("secrets_"))
+    for (const Json& line : lines_of(path)) seeds.push_back(line.dump());
+  const std::string signs = "'\"#(){}[]=:,.-/\\ \n@%*?&0aZ_\x1b\xc2\x9b";
+  std::mt19937 random(1);
+  for (int i = 0; i < 5000; ++i) {
+    std::string text = seeds[random() % seeds.size()];
+    text = text.substr(random() % text.size(), random() % 120);
+    for (size_t n = random() % 8; n > 0; --n)
+      text.insert(random() % (text.size() + 1), 1, signs[random() % signs.size()]);
+    for (const char* channel : {"environment", "source", "exception", "url"})
+      EXPECT_LE(stored(channel, text)[0].size(), 3 * text.size() + 8);
+    EXPECT_EQ(redact_command({"python", text, "-" + text}).size(), 3u);
+    redact_command({text});
+    redact_variable("path", text);
   }
 }
 
