@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "headway/core/error.h"
+#include "headway/core/print.h"
 #include "headway/probe/copier.h"
 #include "headway/probe/output_stream.h"
 #include "headway/probe/relay.h"
@@ -180,7 +181,8 @@ class Launcher {
     } catch (const std::bad_alloc&) {
       say_out_of_memory(words);
     } catch (const std::exception& e) {
-      if (!options_.quiet) fmt::print(stderr, "headway: watching has ended: {}\n", e.what());
+      if (!options_.quiet)
+        print_lines(stderr, std::string("headway: watching has ended: ") + e.what() + "\n");
     }
     std::fflush(nullptr);
     return status;
