@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +14,7 @@
 #include "cli/shard_writer.h"
 #include "cli/verbs.h"
 #include "cli/whole_file.h"
+#include "headway/core/regular_file.h"
 #include "headway/headway.h"
 #include "headway/io/jpeg.h"
 #include "headway/io/png.h"
@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 using Settings = MakeData;
 
 constexpr const char* kMark = ".headway-make-data.json";  // says that we made this folder, and how
+constexpr uint64_t kMaxMarkBytes = 1 << 16;
 constexpr int64_t kImagesPerShard = 1000;
 
 nlohmann::json mark_of(const Settings& s) {
@@ -69,7 +70,8 @@ void prepare_folder(const Settings& s) {
   fs::create_directories(s.out);
   const fs::path mark = fs::path(s.out) / kMark;
   if (fs::exists(mark)) {
-    const auto made = nlohmann::json::parse(std::ifstream(mark), nullptr, false);
+    const auto made =
+        nlohmann::json::parse(read_regular(mark.string(), kMaxMarkBytes), nullptr, false);
     if (made != mark_of(s)) {
       if (!s.force) {
         throw Error(fmt::format("{} holds images made otherwise\n  there   {}\n  wanted  {}", s.out,

@@ -4,9 +4,12 @@
 #include <toml++/toml.h>
 
 #include "headway/core/error.h"
+#include "headway/core/regular_file.h"
 
 namespace headway::cli {
 namespace {
+
+constexpr uint64_t kMaxConfigBytes = 1 << 20;
 
 std::string text_of(const toml::node& value, const std::string& where) {
   if (const auto text = value.value<std::string>(); value.is_string() && text) return *text;
@@ -130,7 +133,7 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
 void read_train_config(CLI::App& app, const std::string& path) {
   toml::table table;
   try {
-    table = toml::parse_file(path);
+    table = toml::parse(read_regular(path, kMaxConfigBytes), path);
   } catch (const toml::parse_error& e) {
     throw Error(fmt::format("{}:{}: {}", path, e.source().begin.line, e.description()),
                 "see https://toml.io for the format");
