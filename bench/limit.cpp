@@ -164,17 +164,21 @@ void make_t2(Worker& w, DecodeMode mode, std::span<const uint8_t> bytes, Random 
 
 void make_t3(Worker& w, std::span<const uint8_t> bytes, float* out) {
   const Origin nowhere;
-  w.png.open(bytes, nowhere);
-  const PngPixels p = w.png.decode({.channels = 3});
+  const PngHeader header = w.png.open(bytes, nowhere);
   Output output{.data = out, .dtype = DType::kFloat32, .layout = Layout::kCHW};
   output.scale.fill(1.0f / 255);
-  w.resizer.resize({p.data, p.dtype, p.height, p.width, p.channels, p.row_stride_bytes},
-                   {.source_width = p.width,
-                    .source_height = p.height,
-                    .width = 64,
-                    .height = 64,
-                    .window = {0, 0, 64, 64}},
-                   output);
+  const ResizeGeometry g{.source_width = header.width,
+                         .source_height = header.height,
+                         .width = 64,
+                         .height = 64,
+                         .window = {0, 0, 64, 64}};
+  const Rect need = source_of(g);
+  w.resizer.start(g, DType::kUInt8, 3, output);
+  int y = 0;
+  w.png.decode({.channels = 3}, [&](const uint8_t* row) {
+    if (y >= need.y && y < need.y + need.height) w.resizer.push(row + 3 * need.x);
+    ++y;
+  });
 }
 
 class Race {

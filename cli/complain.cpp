@@ -32,6 +32,10 @@ int guarded(const std::function<int()>& body) {
   } catch (const Error& e) {
     return complain(kFailed, e.problem(), e.hint());
   } catch (const std::filesystem::filesystem_error& e) {
+    if (!is_of_one_file(e.code().value())) {  // a full disk, say
+      const Error why = resource_error(e.path1().string(), "cannot use", e.code().value());
+      return complain(kFailed, why.problem(), why.hint());
+    }
     return complain(kFailed, e.path1().string() + ": " + e.code().message(),
                     "check that the folder exists and that this user may write there");
   } catch (const std::bad_alloc&) {

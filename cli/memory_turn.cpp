@@ -31,7 +31,7 @@ MemoryTurn::MemoryTurn(int64_t bytes, const Origin& origin) : bytes_(bytes < kSm
   Shared& all = shared();
   if (bytes_ > all.limit_bytes) {
     throw SampleError(origin,
-                      fmt::format("writing it anew takes up to {} MB of memory; half of what is "
+                      fmt::format("decoding it takes up to {} MB of memory; half of what is "
                                   "there is {} MB",
                                   bytes_ >> 20, all.limit_bytes >> 20),
                       "shrink this image before, or convert where there is more memory");

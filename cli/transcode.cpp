@@ -38,7 +38,11 @@ int look_at(Bytes bytes, const Origin& origin, bool verify, EncodedImage& image)
     thread_local JpegDecoder decoder;
     const JpegHeader header = decoder.open(bytes, origin);
     image.height = header.height, image.width = header.width;
-    if (verify) decoder.decode({}, drop);
+    if (verify) {
+      const int64_t coefficients = int64_t{header.height} * header.width * header.channels;
+      const MemoryTurn turn(header.in_scans ? 2 * coefficients : 0, origin);
+      decoder.decode({}, drop);
+    }
     return std::min(header.channels, 3);
   } else {
     thread_local PngDecoder decoder;
@@ -103,8 +107,8 @@ EncodedImage transcode(std::string_view text, const Origin& origin, const Transc
   EncodedImage before;
   before.format = format;
   const int channels = look_at(bytes, origin, false, before);
-  // In memory at once: the pixels, another image of them (turned, resized, filtered), and what is
-  // written.
+  // In memory at once: the pixels (or a progressive JPEG's coefficients), another image of them
+  // (turned, resized, filtered), and what is written.
   const MemoryTurn turn(int64_t{3} * 4 * before.height * before.width, origin);
   const bool drop_alpha = channels % 2 == 0 && wanted == ImageFormat::kJpeg;
   Tensor pixels = decode(bytes, origin, {.channels = drop_alpha ? 3 : 0, .exif = true});

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -102,11 +103,15 @@ class Folder {
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(path.empty() ? "." : path.c_str()),
                                                      ::closedir);
     if (!stream) {
-      if (errno == EACCES) throw_io_error(path, "cannot list", errno);
-      return;  // gone meanwhile, or no folder
+      if (errno == ENOENT || errno == ENOTDIR) return;  // gone meanwhile, or no folder
+      throw_io_error(path, "cannot list", errno);
     }
     std::vector<std::pair<size_t, unsigned char>> found;
-    while (const dirent* entry = ::readdir(stream.get())) {
+    for (;;) {
+      errno = 0;
+      const dirent* entry = ::readdir(stream.get());
+      if (!entry && errno != 0) throw_io_error(path, "cannot list", errno);
+      if (!entry) break;
       if (!std::strcmp(entry->d_name, ".") || !std::strcmp(entry->d_name, "..")) continue;
       found.emplace_back(names_.size(), entry->d_type);
       names_.append(entry->d_name).push_back('\0');

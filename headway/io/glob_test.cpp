@@ -1,6 +1,7 @@
 #include "headway/io/glob.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "headway/core/error.h"
 #include "headway/io/temp_folder.h"
@@ -78,6 +79,17 @@ TEST_F(Glob, LinksToFoldersAreFollowedByNameButNotByTwoStars) {
   std::filesystem::create_directory_symlink(temp_.path(), temp_.path("b/loop"));
   EXPECT_EQ(match("b/**/*.png"), (Names{"b/1.png"}));
   EXPECT_EQ(match("b/loop/*.jpg"), (Names{"b/loop/top.jpg"}));
+}
+
+TEST_F(Glob, AFolderThatCannotBeOpenedForWantOfDescriptorsIsNotTakenForEmpty) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const std::string said = complaint("*/*.jpg");
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_NE(said.find("may have 0 files open at once"), std::string::npos) << said;
 }
 
 TEST(PathList, HoldsNamesOfAnyLengthInAnyOrderOfFolders) {
