@@ -18,8 +18,8 @@ std::optional<double> seconds_left(const SeenProgress& p) {
   if (p.step_s <= 0 || p.steps_per_epoch <= 0 || p.steps < 3) return std::nullopt;
   const int64_t epochs = std::max<int64_t>({1, p.epochs, p.epoch});
   const int64_t now = std::max<int64_t>(1, p.epoch);
-  const int64_t left = (epochs - now) * p.steps_per_epoch + p.steps_per_epoch - p.step;
-  return left < 0 ? std::nullopt : std::optional(double(left) * p.step_s);
+  const double left = double(epochs - now + 1) * double(p.steps_per_epoch) - double(p.step);
+  return left < 0 ? std::nullopt : std::optional(left * p.step_s);
 }
 
 std::string where_now(const OutsideEvidence& e) {

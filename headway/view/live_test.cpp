@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
@@ -45,6 +46,19 @@ TEST(LiveFrame, OfAStuckRunSaysWhereItHangs) {
   const std::string frame = frame_of(simulate({.stuck_from_s = 10, .ended = false}), 80, 24);
   EXPECT_TRUE(says(frame, "stuck (")) << frame;
   EXPECT_TRUE(says(frame, "hangs here")) << frame;
+}
+
+// Losses that are no numbers, and times that nobody can have measured.
+TEST(LiveFrame, DrawsWhateverATraceClaims) {
+  for (const double odd : {double(NAN), double(INFINITY), 1e308, -1e308}) {
+    Trace trace = starved();
+    for (size_t i = 0; i < trace.samples.size(); i += 2) {
+      trace.samples[i].loss_sum = odd;
+      trace.samples[i].times.seconds[1] = odd;
+    }
+    trace.run.steps_per_epoch = trace.run.epochs = int64_t{1} << 53;
+    EXPECT_TRUE(says(frame_of(trace, 80, 24), "loss")) << odd;
+  }
 }
 
 TEST(LiveFrame, FitsEveryScreen) {
