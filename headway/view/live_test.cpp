@@ -10,6 +10,7 @@
 #include "headway/io/temp_folder.h"
 #include "headway/trace/trace_file.h"
 #include "headway/view/canvas.h"
+#include "headway/view/frame_parts.h"
 #include "headway/view/live_screen.h"
 
 namespace headway {
@@ -48,17 +49,11 @@ TEST(LiveFrame, OfAStuckRunSaysWhereItHangs) {
   EXPECT_TRUE(says(frame, "hangs here")) << frame;
 }
 
-// Losses that are no numbers, and times that nobody can have measured.
-TEST(LiveFrame, DrawsWhateverATraceClaims) {
-  for (const double odd : {double(NAN), double(INFINITY), 1e308, -1e308}) {
-    Trace trace = starved();
-    for (size_t i = 0; i < trace.samples.size(); i += 2) {
-      trace.samples[i].loss_sum = odd;
-      trace.samples[i].times.seconds[1] = odd;
-    }
-    trace.run.steps_per_epoch = trace.run.epochs = int64_t{1} << 53;
-    EXPECT_TRUE(says(frame_of(trace, 80, 24), "loss")) << odd;
-  }
+TEST(PartOf, WhatIsNoNumberIsNothingAndNothingIsMoreThanAll) {
+  EXPECT_EQ(part_of(0.5, 8), 4);
+  EXPECT_EQ(part_of(NAN, 7), 0);
+  EXPECT_EQ(part_of(-INFINITY, 7), 0);
+  EXPECT_EQ(part_of(INFINITY, 7), 7);
 }
 
 TEST(LiveFrame, FitsEveryScreen) {
