@@ -29,7 +29,6 @@ namespace fs = std::filesystem;
 using Settings = MakeData;
 
 constexpr const char* kMark = ".headway-make-data.json";  // says that we made this folder, and how
-constexpr uint64_t kMaxMarkBytes = 1 << 16;
 constexpr int64_t kImagesPerShard = 1000;
 
 nlohmann::json mark_of(const Settings& s) {

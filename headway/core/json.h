@@ -59,6 +59,7 @@ class JsonView {
   std::optional<JsonView> find(std::string_view key) const;  // Error when this is no object
   size_t size() const;                                       // of a list
   const nlohmann::json& object() const;                      // Error when this is none
+  std::string_view name() const { return name_; }
   bool is_null() const { return value_->is_null(); }
 
   // bool, std::string, any integer that can hold it, double (null is NaN: JSON has none), and

@@ -167,6 +167,18 @@ TEST(Doctor, FindsAFilterThatDropsAll) {
             "source-never-yields");
 }
 
+TEST(Doctor, StandsStagesThatTheTraceNeverNamed) {
+  Trace trace = simulate({.stuck_from_s = 0,
+                          .stuck_phase = "first batch",
+                          .stuck_cores = 0.9,
+                          .feed_goes_on = true,
+                          .ended = false});
+  trace.stages.clear();
+  const std::vector<Finding> findings = diagnose(trace);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].where, "");
+}
+
 TEST(Doctor, SeesAShuffleBufferFill) {
   EXPECT_EQ(causes({.dataset = "generator\nshuffle(buffer 100000 from 50000 on, seed 0)\nbatch\n",
                     .stuck_from_s = 0,

@@ -14,9 +14,9 @@ constexpr double kBound = 0.9;  // the rest of a step, when something is said to
 // Until epoch `epochs` ends, validation and checkpoints at the pace so far.
 std::optional<double> seconds_until(const Evidence& e, int64_t epochs) {
   if (!e.steady() || e.run.steps_per_epoch <= 0 || !e.running()) return std::nullopt;
-  const int64_t done = e.last.epoch * e.run.steps_per_epoch + e.last.step_in_epoch;
-  const int64_t left = epochs * e.run.steps_per_epoch - done;
-  return left < 0 ? std::nullopt : std::optional(double(left) * e.seconds / double(e.steps));
+  const double left =
+      double(epochs - e.last.epoch) * double(e.run.steps_per_epoch) - double(e.last.step_in_epoch);
+  return left < 0 ? std::nullopt : std::optional(left * e.seconds / double(e.steps));
 }
 
 std::string pace(const Evidence& e) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 #include <type_traits>
@@ -63,6 +65,14 @@ OrderedJson to_json(const T& value) {
   }
 }
 
+// Counts, bytes, numbers of processes: so small that their sums and differences fit.
+inline int64_t count_in(const JsonView& in) {
+  constexpr int64_t kLargest = int64_t{1} << 53;
+  const auto count = in.as<int64_t>();
+  if (count >= -kLargest && count <= kLargest) return count;
+  throw Error(fmt::format("'{}' is {}, beyond any count", in.name(), count));
+}
+
 // What is not said stays as it is.
 template <typename T>
 void from_json(const JsonView& in, T& value) {
@@ -74,6 +84,8 @@ void from_json(const JsonView& in, T& value) {
     for (size_t i = 0; i < kStepPhases; ++i) value.seconds[i] = in.get(kStepPhaseNames[i], 0.0);
   } else if constexpr (ListOfRecords<T>) {
     for (size_t i = 0; i < in.size(); ++i) from_json(in.at(i), value.emplace_back());
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    value = count_in(in);
   } else {
     value = in.as<T>();
   }

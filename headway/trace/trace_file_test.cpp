@@ -141,6 +141,8 @@ TEST(TraceFile, AValueOfTheWrongKindIsNamedInPlainWords) {
             "run.trace:2: 'steps' is a list where a whole number that fits belongs");
   EXPECT_EQ(problem_of(kHead + R"({"kind":"outside","pid":1e300})" + "\n{}\n"),
             "run.trace:2: 'pid' is a number where a whole number that fits belongs");
+  EXPECT_EQ(problem_of(kHead + R"({"kind":"sample","steps":9223372036854775807})" + "\n{}\n"),
+            "run.trace:2: 'steps' is 9223372036854775807, beyond any count");
   EXPECT_EQ(problem_of(kHead + R"({"kind":7})" + "\n{}\n"),
             "run.trace:2: 'kind' is a number where a text belongs");
   EXPECT_EQ(problem_of(kHead + R"({"kind":"epoch","logs":[["loss"]]})" + "\n{}\n"),

@@ -31,8 +31,12 @@ std::string repeated(std::string_view glyph, int n) {
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
 
+int part_of(double share, int whole) {
+  return share > 0 ? static_cast<int>(std::lround(std::min(share, 1.0) * whole)) : 0;
+}
+
 void put_meter(Canvas& canvas, int x, int y, int width, double share, Ink ink) {
-  const int full = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * width));
+  const int full = part_of(share, width);
   canvas.put(canvas.put(x, y, repeated("█", full), ink), y, repeated("░", width - full),
              Ink::kSoft);
 }

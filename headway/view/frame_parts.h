@@ -12,6 +12,8 @@ namespace headway {
 
 std::string repeated(std::string_view glyph, int n);
 std::string percent(double share);
+// That share of `whole`, from none of it to all; none of what is no number.
+int part_of(double share, int whole);
 
 // What is watched on the left, for how long on the right, the verdict below; gives the next row.
 int put_head(Canvas& canvas, const std::string& what, double seconds, const Verdict& verdict);

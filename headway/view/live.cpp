@@ -139,9 +139,9 @@ int put_breakdown(Canvas& canvas, int y, const Trace& trace, bool color) {
   double before = 0;
   std::vector<size_t> order;
   for (size_t i = 0; i < kStepPhases; ++i) {
-    const int from = static_cast<int>(std::lround(width * before / total));
+    const int from = part_of(before / total, width);
     before += times.seconds[i];
-    const int to = static_cast<int>(std::lround(width * before / total));
+    const int to = part_of(before / total, width);
     canvas.put(x + from, y, repeated(color ? "█" : kLetters[i], to - from), phase_ink(i));
     if (times.seconds[i] >= 0.005 * total) order.push_back(i);
   }
@@ -170,7 +170,7 @@ int put_curve(Canvas& canvas, int y, const char* label, const Series& series) {
   const size_t skip = points.size() > size_t(room) ? points.size() - size_t(room) : 0;
   for (size_t i = skip; i < points.size(); ++i) {
     const double share = high > low ? (points[i].value - low) / (high - low) : 0;
-    x = canvas.put(x, y, kBars[static_cast<size_t>(std::lround(7 * share))], Ink::kGood);
+    x = canvas.put(x, y, kBars[part_of(share, std::size(kBars) - 1)], Ink::kGood);
   }
   canvas.put_within(x, y, canvas.width() - x, " " + shown(points.back().value));
   return y + 1;

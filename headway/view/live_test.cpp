@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
@@ -9,6 +10,7 @@
 #include "headway/io/temp_folder.h"
 #include "headway/trace/trace_file.h"
 #include "headway/view/canvas.h"
+#include "headway/view/frame_parts.h"
 #include "headway/view/live_screen.h"
 
 namespace headway {
@@ -45,6 +47,13 @@ TEST(LiveFrame, OfAStuckRunSaysWhereItHangs) {
   const std::string frame = frame_of(simulate({.stuck_from_s = 10, .ended = false}), 80, 24);
   EXPECT_TRUE(says(frame, "stuck (")) << frame;
   EXPECT_TRUE(says(frame, "hangs here")) << frame;
+}
+
+TEST(PartOf, WhatIsNoNumberIsNothingAndNothingIsMoreThanAll) {
+  EXPECT_EQ(part_of(0.5, 8), 4);
+  EXPECT_EQ(part_of(NAN, 7), 0);
+  EXPECT_EQ(part_of(-INFINITY, 7), 0);
+  EXPECT_EQ(part_of(INFINITY, 7), 7);
 }
 
 TEST(LiveFrame, FitsEveryScreen) {

@@ -86,9 +86,9 @@ int put_activities(Canvas& canvas, int y, const Outside& seen, bool color) {
   double before = 0;
   std::vector<size_t> order;
   for (size_t kind = 0; kind < counts.size(); ++kind) {
-    const int from = static_cast<int>(std::lround(width * before / total));
+    const int from = part_of(before / total, width);
     before += double(counts[kind]);
-    const int to = static_cast<int>(std::lround(width * before / total));
+    const int to = part_of(before / total, width);
     canvas.put(x + from, y, repeated(glyph(kind), to - from), ink(kind));
     if (counts[kind] > 0) order.push_back(kind);
   }

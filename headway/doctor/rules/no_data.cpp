@@ -96,7 +96,7 @@ std::optional<Finding> slow_first_batch(const Evidence& e) {
       .confidence = 0.6,
       .summary = "not stuck: the first batch takes long to fill",
       .evidence = {fmt::format("{} elements in {:.0f} s", e.last.stages[0].in, e.last.phase_s)},
-      .where = e.last.stages.empty() ? "" : e.trace.stages[0].name,
+      .where = e.trace.stages.empty() ? "" : e.trace.stages[0].name,
       .fix = "see which operator is slow: headway inspect, headway bench feed"};
 }
 
