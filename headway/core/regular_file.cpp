@@ -59,10 +59,6 @@ void require_regular(const std::string& path, const struct stat& status) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Descriptor open_regular(const std::string& path, struct stat* status) {
   struct stat own;
   if (!status) status = &own;

@@ -3,31 +3,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "headway/core/descriptor.h"
 #include "headway/core/error.h"
 
 struct stat;
 
 namespace headway {
-
-// An open file of the system's; closed when this goes.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor();
-
-  int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
 
 // The one way to open a file that may come from anywhere. Only a regular file is ever read: a pipe,
 // a device, a socket or a folder under that name, also behind a link, is refused at once with its

@@ -210,7 +210,7 @@ int64_t Dataset::cardinality() const { return node_->cardinality(); }
 bool Dataset::has_random_access() const { return node_->indexed(); }
 
 Element Dataset::at(int64_t i, int64_t epoch) const {
-  const Chain chain(plan(node_));
+  const NodeChain chain(plan(node_));
   if (!node_->indexed()) {
     throw Error(fmt::format("at({}): this dataset has no random access:\n{}", i, describe()),
                 "use sources with an index and no filter, or cache() it first");

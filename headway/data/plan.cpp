@@ -94,7 +94,7 @@ NodePtr plan(const NodePtr& node) {
   return below->with_inputs({plan(planned->with_inputs(below->inputs()))});
 }
 
-Chain::Chain(const NodePtr& top) : base(top) {
+NodeChain::NodeChain(const NodePtr& top) : base(top) {
   while (parallel_map(*base)) {
     ops.push_back(base->sample_op());
     drops |= base->drops();
@@ -109,7 +109,7 @@ Chain::Chain(const NodePtr& top) : base(top) {
   ops = fuse_image_ops(std::move(ops));
 }
 
-bool Chain::at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const {
+bool NodeChain::at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const {
   SampleContext own{context.seed, epoch, i, nullptr, context.ram};
   base->at(i, epoch, own, out);
   for (const SampleOpPtr& op : ops) {
@@ -122,7 +122,7 @@ bool Chain::at(int64_t i, int64_t epoch, const SampleContext& context, Element& 
   return true;
 }
 
-std::string Chain::name() const {
+std::string NodeChain::name() const {
   std::vector<std::string> names;
   for (const SampleOpPtr& op : ops) names.push_back(op->name());
   return fmt::format("{}", fmt::join(names, "+"));
@@ -154,10 +154,10 @@ std::unique_ptr<StageIterator> start_stage(Run& run, const NodePtr& node, int64_
     return std::make_unique<StageIterator>(run, std::move(stage));
   }
   StageConfig config{.may_drop = true, .capacity = capacity};
-  return start_chain(run, Chain(node), std::move(config), epoch, depth);
+  return start_chain(run, NodeChain(node), std::move(config), epoch, depth);
 }
 
-std::unique_ptr<StageIterator> start_chain(Run& run, const Chain& chain, StageConfig config,
+std::unique_ptr<StageIterator> start_chain(Run& run, const NodeChain& chain, StageConfig config,
                                            int64_t epoch, int depth) {
   config.ops = chain.ops;
   config.ordered = run.deterministic() && chain.ordered;

@@ -16,8 +16,8 @@ NodePtr plan(const NodePtr& node);
 
 // A run of map-like operators on top of something else, fused: consecutive image steps become one
 // pass over the pixels.
-struct Chain {
-  explicit Chain(const NodePtr& top);
+struct NodeChain {
+  explicit NodeChain(const NodePtr& top);
 
   NodePtr base;
   std::vector<SampleOpPtr> ops;  // first to run first
@@ -40,7 +40,7 @@ std::unique_ptr<StageIterator> start_stage(Run& run, const NodePtr& node, int64_
                                            int64_t capacity = kAuto);
 
 // A stage over a chain's base with the chain's operators and whatever `config` adds.
-std::unique_ptr<StageIterator> start_chain(Run& run, const Chain& chain, StageConfig config,
+std::unique_ptr<StageIterator> start_chain(Run& run, const NodeChain& chain, StageConfig config,
                                            int64_t epoch, int depth);
 
 }  // namespace headway

@@ -23,11 +23,6 @@ void close_between(int first, int last) {
 
 }  // namespace
 
-void Descriptor::close() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
 Pipe::Pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)

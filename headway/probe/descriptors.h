@@ -1,29 +1,10 @@
 #pragma once
 
-#include <utility>
 #include <vector>
 
+#include "headway/core/descriptor.h"
+
 namespace headway {
-
-// An open file that is closed with its owner. All that is made here is closed on exec.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void close();
-
- private:
-  int fd_ = -1;
-};
 
 // What goes in at one end comes out at the other. Error when none can be made.
 struct Pipe {

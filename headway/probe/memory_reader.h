@@ -42,7 +42,7 @@ class MemoryReader {
   }
   // Of the structure at `base`.
   template <typename T>
-  std::optional<T> get(uint64_t base, Field<T> field) const {
+  std::optional<T> get(uint64_t base, TargetField<T> field) const {
     return field ? value<T>(field.in(base)) : std::nullopt;
   }
   // Up to `limit` bytes and the first 0, which is left out.

@@ -15,12 +15,12 @@ constexpr int64_t kLongestTable = 1 << 20, kLongestText = 1 << 20, kMostLocals =
 constexpr size_t kLongestName = 64;
 
 // Of an object: its type; of one with a length: that.
-constexpr Field<uint64_t> kType = 8;
-constexpr Field<int64_t> kLength = 16;
-constexpr Field<uint32_t> kTextState = 32;
-constexpr Field<uint64_t> kTypeName = 24;
-constexpr Field<uint64_t> kTupleItems = 24;
-constexpr Field<char> kBytes = 32;
+constexpr TargetField<uint64_t> kType = 8;
+constexpr TargetField<int64_t> kLength = 16;
+constexpr TargetField<uint32_t> kTextState = 32;
+constexpr TargetField<uint64_t> kTypeName = 24;
+constexpr TargetField<uint64_t> kTupleItems = 24;
+constexpr TargetField<char> kBytes = 32;
 
 void append_utf8(std::string& out, uint32_t c) {
   const bool is_character = c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
@@ -57,7 +57,7 @@ std::optional<std::string> PythonObjects::text(uint64_t object, size_t limit) co
     return std::nullopt;
   const auto count = std::min<size_t>(static_cast<size_t>(length), limit);
   std::string raw(count * width, '\0');
-  const Field<char> from = ascii ? offsets_.text_ascii : offsets_.text_compact;
+  const TargetField<char> from = ascii ? offsets_.text_ascii : offsets_.text_compact;
   if (!memory_.read(from.in(object), raw.data(), raw.size())) return std::nullopt;
   std::string out;
   for (size_t i = 0; i < count && out.size() < limit; ++i) {

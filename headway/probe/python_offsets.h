@@ -22,21 +22,22 @@ enum class LineTable { kLnotab, kDeltas, kLocations };
 struct PythonOffsets {
   static constexpr size_t kLargestThread = 256, kLargestFrame = 1024;  // of what is read of one
 
-  Field<uint64_t> interpreters_head, current_thread;    // in _PyRuntime; who holds the lock
-  Field<uint64_t> interpreter_next, threads_head, gil;  // in an interpreter; the lock (3.12+)
-  Field<uint64_t> gil_last_holder;
-  Field<int> gil_locked;
-  Field<uint64_t> thread_next, thread_id, native_id;
-  Field<uint64_t> frame, cframe_frame;  // in a thread; in what its cframe points to (none: direct)
-  Field<uint64_t> frame_back, frame_code;
-  Field<int> frame_instruction;     // counted (up to 3.10)
-  Field<uint64_t> frame_code_at{};  // as an address (3.11 on)
-  Field<char> frame_owner;
-  Field<uint64_t> frame_globals, frame_values;  // a dictionary; the first local
-  Field<uint64_t> code_file, code_name, code_qualname;
-  Field<int> code_first_line;
-  Field<uint64_t> code_lines, code_bytes, code_names;
-  Field<char> text_ascii, text_compact;
+  TargetField<uint64_t> interpreters_head, current_thread;    // in _PyRuntime; who holds the lock
+  TargetField<uint64_t> interpreter_next, threads_head, gil;  // in an interpreter; the lock (3.12+)
+  TargetField<uint64_t> gil_last_holder;
+  TargetField<int> gil_locked;
+  TargetField<uint64_t> thread_next, thread_id, native_id;
+  TargetField<uint64_t> frame,
+      cframe_frame;  // in a thread; in what its cframe points to (none: direct)
+  TargetField<uint64_t> frame_back, frame_code;
+  TargetField<int> frame_instruction;     // counted (up to 3.10)
+  TargetField<uint64_t> frame_code_at{};  // as an address (3.11 on)
+  TargetField<char> frame_owner;
+  TargetField<uint64_t> frame_globals, frame_values;  // a dictionary; the first local
+  TargetField<uint64_t> code_file, code_name, code_qualname;
+  TargetField<int> code_first_line;
+  TargetField<uint64_t> code_lines, code_bytes, code_names;
+  TargetField<char> text_ascii, text_compact;
   LineTable lines;
   int instruction_bytes;                        // what the frame's counter counts
   size_t thread_bytes, frame_bytes, code_size;  // how much to read of each

@@ -185,7 +185,7 @@ std::optional<PythonStacks::RawThread> PythonStacks::thread_at(uint64_t address)
     out.tid = static_cast<pid_t>(bytes.get(offsets_.native_id).value_or(0));
   } else if (const auto pthread = bytes.get(offsets_.thread_id)) {
     // Older versions keep only pthread_t; glibc's structure holds the number at a fixed place.
-    constexpr Field<int> kTidInPthread = 720;
+    constexpr TargetField<int> kTidInPthread = 720;
     out.tid = memory_.get(*pthread, kTidInPthread).value_or(0);
   }
   return out;

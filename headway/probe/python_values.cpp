@@ -68,9 +68,9 @@ std::vector<SeenValue> PythonValues::read_locals(const PythonFrame& frame) {
 // PyDictObject: keys at 32. Its keys: log2 of the index's bytes at 9, kind at 10, entries at 24,
 // the index at 32 and the entries behind it: (hash,) key, value.
 std::vector<SeenValue> PythonValues::read_globals(const PythonFrame& frame) {
-  constexpr Field<uint64_t> kKeys = 32;
-  constexpr Field<unsigned char> kLogOfIndex = 9, kKind = 10;
-  constexpr Field<int64_t> kEntries = 24;
+  constexpr TargetField<uint64_t> kKeys = 32;
+  constexpr TargetField<unsigned char> kLogOfIndex = 9, kKind = 10;
+  constexpr TargetField<int64_t> kEntries = 24;
   constexpr size_t kHead = 32;
   constexpr int kLargestLog = 24;
   std::vector<SeenValue> out;

@@ -9,16 +9,16 @@ namespace headway {
 
 // Nothing that a watched process holds is believed: it may be torn, and it may lie on purpose.
 // These two types are the one place where what it says about its own layout meets what was read of
-// it. A Field gives no number out: it can only become an address, which the kernel checks, or be
-// looked up in bytes, which checks it here.
+// it. A TargetField gives no number out: it can only become an address, which the kernel checks, or
+// be looked up in bytes, which checks it here.
 
 // Where in a structure of the target a T lies. Made from a table of ours or from what the target
 // says; one that is farther than any structure reaches is none.
 template <typename T>
-class Field {
+class TargetField {
  public:
-  constexpr Field() = default;      // none
-  constexpr Field(uint64_t offset)  // NOLINT: what goes in is checked
+  constexpr TargetField() = default;      // none
+  constexpr TargetField(uint64_t offset)  // NOLINT: what goes in is checked
       : offset_(offset <= kFarthest ? offset : kNone) {}
 
   constexpr explicit operator bool() const { return offset_ != kNone; }
@@ -39,7 +39,7 @@ class TargetBytes {
 
   // Nothing when it does not lie within what was read.
   template <typename T>
-  std::optional<T> get(Field<T> field) const {
+  std::optional<T> get(TargetField<T> field) const {
     return field ? at<T>(field.offset_) : std::nullopt;
   }
   template <typename T>

@@ -12,26 +12,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <sstream>
-#include <utility>
 
+#include "headway/core/descriptor.h"
 #include "headway/probe/proc_files.h"
 
 namespace headway {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 // While it lives this thread opens files as another user: the kernel judges, with folders, groups
 // and access lists. Only root can; everybody else opens with the rights he has.

@@ -58,7 +58,7 @@ class BatchNode : public Node {
  private:
   int64_t size_;
   bool drop_remainder_;
-  Chain chain_;
+  NodeChain chain_;
   std::shared_ptr<BufferPool> buffers_ = BufferPool::create();
 };
 

@@ -121,7 +121,7 @@ class CacheNode : public Node {
  private:
   std::string file_;
   std::shared_ptr<SharedStore> store_;
-  Chain chain_;
+  NodeChain chain_;
 };
 
 }  // namespace

@@ -63,14 +63,14 @@ class ConcatenateNode : public Node {
     return total;
   }
   bool indexed() const override {
-    if (std::ranges::any_of(chains_, &Chain::limited)) return false;
+    if (std::ranges::any_of(chains_, &NodeChain::limited)) return false;
     for (size_t i = 0; i < inputs().size(); ++i) {
       const bool last = i + 1 == inputs().size();
       if (!inputs()[i]->indexed() || (!last && inputs()[i]->cardinality() < 0)) return false;
     }
     return true;
   }
-  bool reads_files() const override { return std::ranges::any_of(chains_, &Chain::works); }
+  bool reads_files() const override { return std::ranges::any_of(chains_, &NodeChain::works); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     for (size_t k = 0; k < chains_.size(); ++k) {
       const int64_t n = inputs()[k]->cardinality();
@@ -89,7 +89,7 @@ class ConcatenateNode : public Node {
   }
 
  private:
-  std::vector<Chain> chains_;
+  std::vector<NodeChain> chains_;
 };
 
 }  // namespace

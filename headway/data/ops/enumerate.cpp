@@ -46,7 +46,7 @@ class EnumerateNode : public Node {
  private:
   int64_t first_;
   Name field_;
-  Chain chain_;
+  NodeChain chain_;
 };
 
 }  // namespace

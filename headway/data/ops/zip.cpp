@@ -66,13 +66,13 @@ class ZipNode : public Node {
     return least;
   }
   bool indexed() const override {
-    if (std::ranges::any_of(chains_, &Chain::limited)) return false;
+    if (std::ranges::any_of(chains_, &NodeChain::limited)) return false;
     for (const NodePtr& input : inputs()) {
       if (!input->indexed()) return false;
     }
     return true;
   }
-  bool reads_files() const override { return std::ranges::any_of(chains_, &Chain::works); }
+  bool reads_files() const override { return std::ranges::any_of(chains_, &NodeChain::works); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     for (size_t k = 0; k < chains_.size(); ++k) {
       Element element;
@@ -94,7 +94,7 @@ class ZipNode : public Node {
   }
 
  private:
-  std::vector<Chain> chains_;
+  std::vector<NodeChain> chains_;
 };
 
 }  // namespace
