@@ -13,7 +13,7 @@
 namespace headway {
 namespace {
 
-constexpr int kSide = 800;  // 1.8 MB as RGB
+constexpr int kSide = 640;  // 1.2 MB as RGB
 constexpr int64_t kImageBytes = int64_t{3} * kSide * kSide;
 
 // Twelve images, each of one colour: its number.
@@ -65,8 +65,8 @@ TEST_F(LargeImages, AllArriveInOrderThroughAnyPipeline) {
   };
   const std::vector<int> expected = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   for (const Dataset& pipeline : pipelines) {
-    for (const int threads : {1, 2, 5}) {
-      for (const int64_t images_in_budget : {1, 2, 4, 100}) {
+    for (const int threads : {1, 4}) {
+      for (const int64_t images_in_budget : {1, 2, 100}) {
         const int64_t budget = images_in_budget * (3 * kImageBytes);
         Pipeline run =
             pipeline.with_options({.threads = threads, .ram_budget_bytes = budget}).start();
