@@ -8,6 +8,7 @@ TextReader::TextReader(const std::string& path, TextOptions options)
     : options_(options), in_(open_source(path, options.compression)) {}
 
 bool TextReader::next(Record& line) {
+  if (in_long_line_) skip_line();
   const uint64_t offset = in_.tell();
   size_t searched = 0;
   while (in_.need(searched + 1)) {
@@ -27,15 +28,21 @@ bool TextReader::next(Record& line) {
   return !line.bytes.empty();
 }
 
-void TextReader::too_long(uint64_t offset) {
+void TextReader::skip_line() {
+  in_long_line_ = false;
   while (in_.need(1)) {
     const size_t end = in_.held().find('\n');
     if (end != std::string_view::npos) {
       in_.consume(end + 1);
-      break;
+      return;
     }
     in_.consume_all();
   }
+}
+
+// Said at once, not behind a line that may be the rest of a disk.
+void TextReader::too_long(uint64_t offset) {
+  in_long_line_ = true;
   throw SampleError({in_.path(), static_cast<int64_t>(offset)},
                     fmt::format("a line of more than {} bytes", options_.max_line_bytes),
                     "is this a text file? raise max_line_bytes if the line is real");

@@ -23,15 +23,23 @@ class TextReader {
   // False at the end. The line is valid until the next call; its tensor() stays valid.
   bool next(Record& line);
 
-  void seek(uint64_t offset) { in_.seek(offset); }  // to where a line starts
-  uint64_t tell() const { return in_.tell(); }
+  void seek(uint64_t offset) {  // to where a line starts
+    in_long_line_ = false;
+    in_.seek(offset);
+  }
+  uint64_t tell() {  // where the next line starts
+    if (in_long_line_) skip_line();
+    return in_.tell();
+  }
   const std::string& path() const { return in_.path(); }
 
  private:
   [[noreturn]] void too_long(uint64_t offset);
+  void skip_line();
 
   TextOptions options_;
   BlockReader in_;
+  bool in_long_line_ = false;  // one that was refused, and is still to be passed over
 };
 
 }  // namespace headway

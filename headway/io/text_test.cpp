@@ -74,6 +74,16 @@ TEST(Text, OffsetsLeadBackToTheirLines) {
   }
 }
 
+// Looking for the end of this line would take an hour.
+TEST(Text, ALineWithoutAnEndIsReportedAtOnce) {
+  const TempFolder folder;
+  const std::string path = folder.write("sparse.txt", "");
+  std::filesystem::resize_file(path, uintmax_t{300} << 30);
+  TextReader reader(path);
+  Record line;
+  EXPECT_THROW(reader.next(line), SampleError);
+}
+
 TEST(Text, ALineAboveTheLimitIsReportedAndPassedOver) {
   const TempFolder temp;
   TextReader reader(temp.write("a", "short\n" + std::string(200'000, 'x') + "\nnext\n"),

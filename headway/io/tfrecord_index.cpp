@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <string_view>
@@ -50,11 +51,17 @@ SidecarHead head_for(const File& file, uint64_t count) {
   return head;
 }
 
-// A sidecar that cannot be read is as good as none.
+// A sidecar that cannot be read is as good as none. One that is no file at all is somebody else's:
+// it is refused, and not written over.
 std::optional<File> open_sidecar(const std::string& path) {
+  const std::string sidecar = index_path(path);
   try {
-    return File(index_path(path));
-  } catch (const Error&) {
+    return File(sidecar);
+  } catch (const SampleError&) {
+    std::error_code missing;
+    const auto kind = std::filesystem::status(sidecar, missing).type();
+    if (kind != std::filesystem::file_type::regular && std::filesystem::exists(sidecar, missing))
+      throw;
     return std::nullopt;
   }
 }

@@ -1,6 +1,7 @@
 #include "headway/io/tfrecord_index.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -27,6 +28,13 @@ class Index : public testing::Test {
   TempFolder temp_;
   std::string path_ = temp_.path("a.tfrecord");
 };
+
+TEST_F(Index, WhatIsNoFileUnderItsNameIsRefusedAndLeftAlone) {
+  write(3);
+  ASSERT_EQ(::mkfifo(index_path(path_).c_str(), 0600), 0);
+  EXPECT_THROW(index_of(path_), SampleError);
+  EXPECT_TRUE(std::filesystem::is_fifo(index_path(path_)));
+}
 
 TEST_F(Index, FindsEveryRecord) {
   const TFRecordIndex index = build_index(write(200));

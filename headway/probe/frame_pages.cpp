@@ -6,7 +6,7 @@
 namespace headway {
 namespace {
 
-constexpr size_t kPage = 4096;
+constexpr size_t kPage = 4096;     // or a part of one: it divides every page size
 constexpr size_t kMostPages = 96;  // more than the deepest stack that is read has
 constexpr int kForgetAfter = 40;   // copies
 
