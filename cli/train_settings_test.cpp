@@ -43,7 +43,7 @@ TEST_F(TrainConfig, WhatIsWrongIsNamedByItsLine) {
 }
 
 TEST_F(TrainConfig, AFileThatIsNoConfigTakesNoMemory) {
-  EXPECT_EQ(refusal_of(std::string(2 << 20, '\n')), "run.toml: larger than 1048576 bytes");
+  EXPECT_EQ(refusal_of(std::string(2 << 20, '\n')), "run.toml: 2097152 bytes; at most 1048576 are read into memory at once");
 }
 
 }  // namespace

@@ -51,17 +51,15 @@ SidecarHead head_for(const File& file, uint64_t count) {
   return head;
 }
 
-// A sidecar that cannot be read is as good as none. One that is no file at all is somebody else's:
-// it is refused, and not written over.
+// A sidecar that cannot be read is as good as none. A pipe, a device or a socket in its place is
+// somebody else's: it is refused, not replaced.
 std::optional<File> open_sidecar(const std::string& path) {
   const std::string sidecar = index_path(path);
   try {
     return File(sidecar);
   } catch (const SampleError&) {
     std::error_code missing;
-    const auto kind = std::filesystem::status(sidecar, missing).type();
-    if (kind != std::filesystem::file_type::regular && std::filesystem::exists(sidecar, missing))
-      throw;
+    if (std::filesystem::is_other(sidecar, missing)) throw;
     return std::nullopt;
   }
 }
