@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "headway/core/error.h"
+#include "headway/core/under_sanitizer.h"
 
 namespace headway {
 namespace {
@@ -65,13 +66,7 @@ TEST(ThreadLimit, OfProcessesIsNamed) {
 }
 
 TEST(ThreadLimit, OfAddressesIsNamed) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer needs all addresses";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  GTEST_SKIP() << "a sanitizer needs all addresses";
-#endif
-#endif
+  if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer needs all addresses";
   const auto narrow = [] {
     return limit_to(RLIMIT_STACK, 8 << 20) && limit_to(RLIMIT_AS, 100 << 20);
   };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace headway {
 
 TextReader::TextReader(const std::string& path, TextOptions options)
@@ -10,7 +12,7 @@ TextReader::TextReader(const std::string& path, TextOptions options)
 bool TextReader::next(Record& line) {
   if (in_long_line_) skip_line();
   const uint64_t offset = in_.tell();
-  size_t searched = 0;
+  uint64_t searched = 0;
   while (in_.need(searched + 1)) {
     const size_t end = in_.held().find('\n', searched);
     if (end != std::string_view::npos) {
@@ -22,6 +24,7 @@ bool TextReader::next(Record& line) {
     }
     searched = in_.held().size();
     if (searched > options_.max_line_bytes) too_long(offset);
+    in_.need(std::min(2 * searched, options_.max_line_bytes + 1));  // a long line is moved rarely
   }
   line = {in_.held(), static_cast<int64_t>(offset), in_.block()};
   in_.consume_all();

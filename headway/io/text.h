@@ -10,7 +10,7 @@ namespace headway {
 
 struct TextOptions {
   Compression compression = Compression::kAuto;  // auto knows gzip; name zlib
-  uint64_t max_line_bytes = uint64_t{1} << 30;   // beyond, a line is taken for damage
+  uint64_t max_line_bytes = uint64_t{1} << 28;   // beyond, a line is taken for damage
 };
 
 // Lines of a text file without their ends (LF or CR LF); the last may lack one. The file's end
