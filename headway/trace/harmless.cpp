@@ -90,10 +90,23 @@ size_t tiny_parts(std::string_view text) {
   return tiny;
 }
 
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+
 bool is_short_hash(std::string_view part) {
-  return part.size() <= 8 && std::all_of(part.begin(), part.end(), [](char c) {
-           return is_digit(c) || (c >= 'a' && c <= 'f');
-         });
+  return part.size() <= 8 && std::all_of(part.begin(), part.end(), is_hex);
+}
+
+bool is_uuid(std::string_view text) {
+  constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+  if (text.size() != kForm.size()) return false;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (kForm[i] == 'x' ? !is_hex(text[i]) : text[i] != '-') return false;
+  return true;
+}
+
+bool has_ending(std::string_view text) {
+  const size_t dot = text.rfind('.');
+  return dot != std::string_view::npos && is_file_ending(text.substr(dot + 1));
 }
 
 }  // namespace
@@ -142,12 +155,59 @@ bool is_spoken(std::string_view letters) {
     longest_silence = std::max(longest_silence, silent);
     const bool hump = i > 0 && is_upper(letters[i]) && is_lower(letters[i - 1]);
     humps += hump;
-    lone += hump && (i == 1 || is_upper(letters[i - 2]));  // "bPxR": one small letter
+    // "bPxR": one small letter, and no "No" or "In"
+    lone += hump && (i == 1 || is_upper(letters[i - 2])) && !is_vowel(letters[i - 1]);
   }
   const bool capitals = std::all_of(letters.begin(), letters.end(), is_upper);
   if (capitals) return letters.size() <= 6 || vowels * 5 >= letters.size();
-  return letters.size() <= 40 && lone <= 1 && vowels * 8 >= letters.size() &&
+  return letters.size() <= kLongestName && lone <= 1 && vowels * 8 >= letters.size() &&
          longest_silence <= 5 && 2 * letters.size() >= (letters.size() < 12 ? 5 : 7) * humps;
+}
+
+bool is_hash(std::string_view text) {
+  if (is_uuid(text)) return true;
+  return text.size() >= 7 && text.size() <= 64 && std::all_of(text.begin(), text.end(), is_hex) &&
+         std::any_of(text.begin(), text.end(), is_digit);
+}
+
+std::string without_hashes(std::string_view path) {
+  constexpr size_t kUuid = 36;
+  if (names_a_secret(path)) return std::string(path);
+  std::string out;
+  for (size_t at = 0; at < path.size();) {
+    const size_t end = end_of(path, at, is_alnum);
+    const size_t uuid = std::min(at + kUuid, path.size());
+    if (is_uuid(path.substr(at, kUuid)) && (uuid == path.size() || !is_alnum(path[uuid]))) {
+      at = uuid;
+    } else if (end > at) {
+      if (!is_hash(path.substr(at, end - at))) out += path.substr(at, end - at);
+      at = end;
+    } else {
+      out += path[at++];
+    }
+  }
+  return out;
+}
+
+bool is_code_name(std::string_view text) {
+  const std::vector<std::string> words = words_of(text);
+  const bool letters = std::all_of(text.begin(), text.end(),
+                                   [](char c) { return is_letter(c) || c == '_' || c == '.'; });
+  return letters && words.size() > 1 && text.size() <= kLongestName &&
+         !is_everyday_compound(text) && !names_a_secret(text) && is_spoken_name(text) &&
+         std::any_of(words.begin(), words.end(), [](const std::string& word) {
+           return word.size() >= 3 && is_plain_word(word);
+         });
+}
+
+bool is_plain_structure(std::string_view text) {
+  constexpr std::string_view kSigns = "{}[]()<>,;|\"' \n:=";
+  const auto is_sign = [&](char c) { return kSigns.find(c) != std::string_view::npos; };
+  if (text.empty() || names_a_secret(text)) return false;
+  return all_parts(text, is_sign, [](std::string_view part) {
+    return is_short_number(part) || (is_plain_path(part) && part.find('/') != part.npos) ||
+           is_code_name(part) || (is_plain_name(part) && !is_everyday_word(part));
+  });
 }
 
 bool is_spoken_name(std::string_view text) {
@@ -159,16 +219,15 @@ bool is_spoken_name(std::string_view text) {
 
 bool is_plain_path(std::string_view text) {
   if (text.empty() || text.size() > 1000) return false;
-  const size_t dot = text.rfind('.');
-  const bool ending = dot != std::string_view::npos && is_file_ending(text.substr(dot + 1));
-  const bool slash = text.find('/') != std::string_view::npos;
-  bool known = false;  // a part on the list
+  const bool ending = has_ending(text), slash = text.find('/') != std::string_view::npos;
   const bool from_root = text.starts_with("/");
+  const std::string named = ending || slash ? without_hashes(text) : std::string(text);
+  bool known = false;  // a part on the list
   const auto is_sign = [&](char c) {
     return std::string_view("/-_.+=,*?~{}[]%@").find(c) != std::string_view::npos ||
            (from_root && c == ':');
   };
-  const bool spoken = all_parts(text, is_sign, [&](std::string_view part) {
+  const bool spoken = all_parts(named, is_sign, [&](std::string_view part) {
     if (std::count_if(part.begin(), part.end(), is_letter) >= 3)
       known |= is_mixed(part, kLongestNumber, is_plain_run);
     if (ending && (part.size() <= 4 || is_short_hash(part))) return true;
@@ -178,7 +237,8 @@ bool is_plain_path(std::string_view text) {
   const bool rooted =
       from_root || text.starts_with("./") || text.starts_with("../") || text.starts_with("~/");
   if (!spoken || (text.find('=') != std::string_view::npos && names_a_secret(text))) return false;
-  return ending || (slash && (rooted || (known && !names_a_secret(text))));
+  return ending ||
+         (slash && ((rooted && (named == text || known)) || (known && !names_a_secret(text))));
 }
 
 }  // namespace headway

@@ -72,8 +72,9 @@ TEST(RedactCommand, KeepsWhatTrainingProgramsAreToldAndNothingElse) {
   EXPECT_EQ(command_text({"python", "train.py", "--lr", "1e-3", "--data-dir", "/data/train", "--pw",
                           "two words", "--thing", "opensesame", "-u", "me:x"}),
             "python train.py --lr 1e-3 --data-dir /data/train --pw *** --thing *** -u ***");
-  EXPECT_EQ(command_text({"env", "PGPASSWORD=x", "sh", "-c", "login x"}),
-            "env PGPASSWORD=*** sh -c ***");
+  EXPECT_EQ(
+      command_text({"env", "PGPASSWORD=x", "sh", "-c", "PW=x A=1 login opensesame | tail -n 3"}),
+      "env PGPASSWORD=*** sh -c PW=*** A=1 login *** | tail -n 3");
 }
 
 TEST(RedactSource, KeepsCodeAndHidesWhatItsStringsMayHold) {

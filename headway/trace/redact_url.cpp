@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <array>
+
 #include "headway/trace/characters.h"
 #include "headway/trace/harmless.h"
+#include "headway/trace/messages.h"
 #include "headway/trace/redact.h"
 #include "headway/trace/secret_shapes.h"
 
@@ -24,26 +28,56 @@ std::string shown_if(bool harmless, std::string_view text) {
 }
 
 bool is_harmless_part(std::string_view part) {
-  return !is_shaped(part) && (is_spoken_name(part) || is_plain_path(part));
+  const std::string named = without_hashes(part);
+  return !is_shaped(named) && (is_spoken_name(named) || is_plain_path(part));
+}
+
+// Behind such a part stands the number of something: "/runs/3kq9x1zt".
+bool numbers_things(std::string_view part) {
+  constexpr std::array<std::string_view, 12> kParts = {"run",   "runs",   "job",    "jobs",
+                                                       "sweep", "sweeps", "trial",  "records",
+                                                       "blob",  "groups", "commit", "experiments"};
+  return std::find(kParts.begin(), kParts.end(), part) != kParts.end();
+}
+
+bool is_number_of_thing(std::string_view part) {
+  return part.size() <= 12 &&
+         std::all_of(part.begin(), part.end(), [](char c) { return is_digit(c) || is_lower(c); });
 }
 
 // Behind /webhooks/, /token/ and the like stands the secret itself.
-std::string redact_parts(std::string_view path, bool hook) {
-  bool secret = false;
+std::string redact_parts(std::string_view path, bool secret) {
+  std::string_view before;
   return each_between(path, "/", [&](std::string_view part) {
-    const bool harmless = !secret && is_harmless_part(part);
-    secret |= names_a_secret(part) || part == "webhooks" || (hook && part == "services");
+    const bool number = numbers_things(before) && is_number_of_thing(part);
+    const bool harmless = !secret && (number || is_harmless_part(part));
+    secret |= names_a_secret(part) || part == "webhooks";
+    before = part;
     return shown_if(harmless, part);
   });
 }
 
-std::string redact_query(std::string_view query) {
-  return each_between(query, "&;", [](std::string_view pair) {
+// "curriculum+learning%20rate"
+bool is_phrase(std::string_view value) {
+  std::string spaced(value);
+  for (size_t at = 0; (at = spaced.find("%20", at)) != std::string::npos;)
+    spaced.replace(at, 3, " ");
+  std::replace(spaced.begin(), spaced.end(), '+', ' ');
+  return !is_shaped(value) && !is_everyday_compound(spaced) && !names_a_secret(spaced) &&
+         is_spoken_name(spaced);
+}
+
+std::string redact_query(std::string_view query, bool search) {
+  return each_between(query, "&;", [&](std::string_view pair) {
     const size_t equals = std::min(pair.find('='), pair.size());
     const std::string_view name = pair.substr(0, equals);
     if (equals == pair.size()) return shown_if(is_plain_name(name), name);
     const std::string_view value = pair.substr(equals + 1);
-    const bool harmless = !names_a_secret(name) && (is_short_number(value) || is_plain_name(value));
+    const bool known = is_known_name(name) || (search && (name == "q" || name == "query"));
+    const bool harmless =
+        !names_a_secret(name) && (is_short_number(value) || is_plain_name(value) ||
+                                  (known && (is_phrase(value) || is_plain_path(value))) ||
+                                  (names_a_hash(name) && is_hash(value)));
     return shown_if(is_spoken_name(name), name) + "=" + shown_if(harmless, value);
   });
 }
@@ -64,9 +98,15 @@ std::string redact_url(std::string_view url) {
   rest.remove_prefix(path);
   out += hide_shaped(host);
   const size_t query = std::min(rest.find_first_of("?#"), rest.size());
-  out += redact_parts(rest.substr(0, query), host.starts_with("hooks."));
+  const std::string_view parts = rest.substr(0, query);
+  out += redact_parts(parts, host.starts_with("hooks.") || names_a_secret(host));
   if (query == rest.size()) return out;
-  return out + rest[query] + each_between(rest.substr(query + 1), "?#", redact_query);
+  const bool search = host.starts_with("search.") || parts.find("search") != parts.npos;
+  // Behind # often a path: "#/runs/12"
+  return out + rest[query] +
+         each_between(rest.substr(query + 1), "?#", [&](std::string_view piece) {
+           return piece.starts_with("/") ? redact_parts(piece, false) : redact_query(piece, search);
+         });
 }
 
 }  // namespace headway

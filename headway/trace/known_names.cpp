@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <array>
+
+#include "headway/trace/characters.h"
+#include "headway/trace/harmless.h"
+#include "headway/trace/messages.h"
+#include "headway/trace/plain_words.h"
+#include "headway/trace/redact.h"
+
+namespace headway {
+namespace {
+
+template <size_t N>
+bool has_one_of(std::string_view name, const std::array<std::string_view, N>& words) {
+  const std::vector<std::string> own = words_of(name);
+  return std::any_of(own.begin(), own.end(), [&](const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  });
+}
+
+// Behind these words anything may stand.
+bool says_nothing(std::string_view name) {
+  constexpr std::array<std::string_view, 37> kWords = {
+      "foo",     "bar",    "baz",    "qux",     "value", "values", "my",    "the",
+      "item",    "object", "field",  "entry",   "str",   "opt",    "api",   "text",
+      "message", "string", "header", "headers", "arg",   "args",   "set",   "option",
+      "options", "query",  "body",   "content", "code",  "word",   "words", "phrase",
+      "var",     "vars",   "param",  "private", "access"};
+  return names_a_login(name) || has_one_of(name, kWords);
+}
+
+// Settings of the libraries and of the scheduler begin so.
+bool is_setting(std::string_view name) {
+  constexpr std::array<std::string_view, 22> kHeads = {
+      "PYTORCH_", "TORCH_", "TORCHELASTIC_", "TF_",  "CUDA_", "CUDNN_",     "CUBLAS_", "NCCL_",
+      "OMP_",     "MKL_",   "KMP_",          "XLA_", "JAX_",  "KERAS_",     "SLURM_",  "MASTER_",
+      "OMPI_",    "GLOO_",  "OPENBLAS_",     "HSA_", "RAY_",  "TOKENIZERS_"};
+  return std::any_of(kHeads.begin(), kHeads.end(),
+                     [&](std::string_view head) { return name.starts_with(head); });
+}
+
+}  // namespace
+
+bool names_a_login(std::string_view name) {
+  return has_one_of(name, std::array<std::string_view, 4>{"u", "user", "username", "account"});
+}
+
+bool names_free_text(std::string_view name) {
+  constexpr std::array<std::string_view, 18> kWords = {
+      "prompt",  "prompts", "note",    "notes",       "title",       "comment",
+      "caption", "author",  "authors", "name",        "description", "desc",
+      "tags",    "summary", "tag",     "instruction", "label",       "question"};
+  return !names_a_secret(name) && has_one_of(name, kWords);
+}
+
+bool is_known_name(std::string_view name) {
+  if (names_a_secret(name)) return false;
+  if (is_setting(name)) return true;
+  std::vector<std::string> words = words_of(name);
+  while (words.size() > 1 && words.back().size() == 1) words.pop_back();
+  if (words.empty() || words.back().size() == 1 || says_nothing(name)) return false;
+  const std::string& last = words.back();
+  return is_plain_word(last) && (words.size() == 1 || !is_everyday_word(last)) &&
+         std::all_of(words.begin(), words.end(), [](const std::string& w) { return is_spoken(w); });
+}
+
+}  // namespace headway
