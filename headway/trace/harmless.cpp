@@ -104,6 +104,19 @@ bool is_uuid(std::string_view text) {
   return true;
 }
 
+// "mlx5_0", "ib0"
+bool is_device(std::string_view part) {
+  const size_t letters = end_of(part, 0, is_lower);
+  return letters > 0 && letters <= 3 && part.size() <= 8 &&
+         end_of(part, letters, [](char c) { return is_digit(c) || c == '_'; }) == part.size();
+}
+
+// "8hx2kq1x": the name of a temporary file
+bool is_made_up(std::string_view part) {
+  return part.size() <= 8 &&
+         std::all_of(part.begin(), part.end(), [](char c) { return is_digit(c) || is_lower(c); });
+}
+
 bool has_ending(std::string_view text) {
   const size_t dot = text.rfind('.');
   return dot != std::string_view::npos && is_file_ending(text.substr(dot + 1));
@@ -190,6 +203,8 @@ std::string without_hashes(std::string_view path) {
 }
 
 bool is_code_name(std::string_view text) {
+  for (int digits = 0; digits < 2 && !text.empty() && is_digit(text.back()); ++digits)
+    text.remove_suffix(1);  // "NllLossBackward0"
   const std::vector<std::string> words = words_of(text);
   const bool letters = std::all_of(text.begin(), text.end(),
                                    [](char c) { return is_letter(c) || c == '_' || c == '.'; });
@@ -205,8 +220,9 @@ bool is_plain_structure(std::string_view text) {
   const auto is_sign = [&](char c) { return kSigns.find(c) != std::string_view::npos; };
   if (text.empty() || names_a_secret(text)) return false;
   return all_parts(text, is_sign, [](std::string_view part) {
-    return is_short_number(part) || (is_plain_path(part) && part.find('/') != part.npos) ||
-           is_code_name(part) || (is_plain_name(part) && !is_everyday_word(part));
+    return is_short_number(part) || is_device(part) ||
+           (is_plain_path(part) && part.find('/') != part.npos) || is_code_name(part) ||
+           (is_plain_name(part) && !is_everyday_word(part));
   });
 }
 
@@ -222,6 +238,7 @@ bool is_plain_path(std::string_view text) {
   const bool ending = has_ending(text), slash = text.find('/') != std::string_view::npos;
   const bool from_root = text.starts_with("/");
   const std::string named = ending || slash ? without_hashes(text) : std::string(text);
+  const bool deep = from_root && std::count(text.begin(), text.end(), '/') > 2;
   bool known = false;  // a part on the list
   const auto is_sign = [&](char c) {
     return std::string_view("/-_.+=,*?~{}[]%@").find(c) != std::string_view::npos ||
@@ -231,6 +248,7 @@ bool is_plain_path(std::string_view text) {
     if (std::count_if(part.begin(), part.end(), is_letter) >= 3)
       known |= is_mixed(part, kLongestNumber, is_plain_run);
     if (ending && (part.size() <= 4 || is_short_hash(part))) return true;
+    if (deep && is_made_up(part)) return true;
     return has_a_word(part) &&
            is_mixed(part, kLongestIndex, [](std::string_view run) { return is_spoken(run); });
   });

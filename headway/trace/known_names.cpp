@@ -20,21 +20,22 @@ bool has_one_of(std::string_view name, const std::array<std::string_view, N>& wo
 
 // Behind these words anything may stand.
 bool says_nothing(std::string_view name) {
-  constexpr std::array<std::string_view, 37> kWords = {
-      "foo",     "bar",    "baz",    "qux",     "value", "values", "my",    "the",
-      "item",    "object", "field",  "entry",   "str",   "opt",    "api",   "text",
-      "message", "string", "header", "headers", "arg",   "args",   "set",   "option",
-      "options", "query",  "body",   "content", "code",  "word",   "words", "phrase",
-      "var",     "vars",   "param",  "private", "access"};
+  constexpr std::array<std::string_view, 38> kWords = {
+      "foo",     "bar",    "baz",    "qux",     "value",  "values", "my",    "the",
+      "item",    "object", "field",  "entry",   "str",    "opt",    "api",   "text",
+      "message", "string", "header", "headers", "arg",    "args",   "set",   "option",
+      "options", "query",  "body",   "content", "code",   "word",   "words", "phrase",
+      "var",     "vars",   "param",  "private", "access", "input"};
   return names_a_login(name) || has_one_of(name, kWords);
 }
 
 // Settings of the libraries and of the scheduler begin so.
 bool is_setting(std::string_view name) {
-  constexpr std::array<std::string_view, 22> kHeads = {
-      "PYTORCH_", "TORCH_", "TORCHELASTIC_", "TF_",  "CUDA_", "CUDNN_",     "CUBLAS_", "NCCL_",
-      "OMP_",     "MKL_",   "KMP_",          "XLA_", "JAX_",  "KERAS_",     "SLURM_",  "MASTER_",
-      "OMPI_",    "GLOO_",  "OPENBLAS_",     "HSA_", "RAY_",  "TOKENIZERS_"};
+  constexpr std::array<std::string_view, 32> kHeads = {
+      "PYTORCH_", "TORCH_", "TORCHELASTIC_", "TF_",  "CUDA_",  "CUDNN_",      "CUBLAS_", "NCCL_",
+      "OMP_",     "MKL_",   "KMP_",          "XLA_", "JAX_",   "KERAS_",      "SLURM_",  "MASTER_",
+      "OMPI_",    "GLOO_",  "OPENBLAS_",     "HSA_", "RAY_",   "TOKENIZERS_", "WANDB_",  "HF_",
+      "CONDA_",   "XDG_",   "MLFLOW_",       "LC_",  "PYTHON", "TERM",        "LANG",    "TZ"};
   return std::any_of(kHeads.begin(), kHeads.end(),
                      [&](std::string_view head) { return name.starts_with(head); });
 }
@@ -53,13 +54,30 @@ bool names_free_text(std::string_view name) {
   return !names_a_secret(name) && has_one_of(name, kWords);
 }
 
+bool numbers_things(std::string_view name) {
+  constexpr std::array<std::string_view, 18> kWords = {
+      "run",   "runs",   "job",    "jobs", "sweep",      "sweeps",      "trial", "trials", "study",
+      "group", "groups", "record", "blob", "experiment", "experiments", "task",  "commit", "array"};
+  const std::vector<std::string> words = words_of(name);
+  if (names_a_secret(name) || !has_one_of(name, kWords)) return false;
+  return words.size() == 1 || words.back() == "id";
+}
+
+bool is_number_of_thing(std::string_view text) {
+  constexpr size_t kLongest = 12;
+  return is_hash(text) ||
+         (text.size() <= kLongest &&
+          std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || is_lower(c); }));
+}
+
 bool is_known_name(std::string_view name) {
   if (names_a_secret(name)) return false;
-  if (is_setting(name)) return true;
   std::vector<std::string> words = words_of(name);
+  if (is_setting(name) && words.back().size() > 1) return true;
   while (words.size() > 1 && words.back().size() == 1) words.pop_back();
   if (words.empty() || words.back().size() == 1 || says_nothing(name)) return false;
-  const std::string& last = words.back();
+  std::string last = words.back();
+  if (!is_plain_word(last) && last.ends_with("s")) last.pop_back();  // "colors"
   return is_plain_word(last) && (words.size() == 1 || !is_everyday_word(last)) &&
          std::all_of(words.begin(), words.end(), [](const std::string& w) { return is_spoken(w); });
 }

@@ -30,6 +30,10 @@ bool is_known_name(std::string_view name);
 // "user", "account_name": what stands behind it may go on with a colon and a password.
 bool names_a_login(std::string_view name);
 
+// Behind such a name stands the number of something, "3kq9x1zt": "runs", "WANDB_RUN_ID".
+bool numbers_things(std::string_view name);
+bool is_number_of_thing(std::string_view text);
+
 // Behind such a name somebody wrote a sentence: "prompt", "run-notes".
 bool names_free_text(std::string_view name);
 

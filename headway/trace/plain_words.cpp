@@ -254,6 +254,18 @@ constexpr std::string_view kNumbered =
     "vol warmup wav weight wgan wideresnet width wikitext window windows wmt word worker x "
     "xception xl y yolo yolov z zh ";
 
+// What programs are told to do.
+constexpr std::string_view kCommands =
+    "activate allow attach backup branch bundle cancel checkout cleanup client cluster commit "
+    "competitions compose configure connect console control convert create daemon deactivate "
+    "delete describe diff docker edit env exec export fetch filter find format generate grep head "
+    "help history images import info init inspect install kernel kill kubectl launch lint list "
+    "logs merge migrate module mount nohup package pipe poetry predict prune publish pull purge "
+    "push rebase reload remove render repo reset restart resume rsync sbatch scancel schedule "
+    "search serve server setup shell shutdown spawn squeue start status stop submit sudo summary "
+    "switch sync tail tee time timeout tune uninstall update upgrade upload validate verify watch "
+    "worker wrap xargs ";
+
 // What English sentences are made of, beside those. Nothing of what they speak about.
 constexpr std::string_view kSpeech =
     "able accept accepts accord according achieve acquire across actual adapt addition "
@@ -377,6 +389,11 @@ bool holds(const Set& set, std::string_view word) {
 
 bool is_plain_word(std::string_view word) {
   static const Set words = parted(kWords);
+  return holds(words, word);
+}
+
+bool is_command_word(std::string_view word) {
+  static const Set words = parted(kCommands);
   return holds(words, word);
 }
 

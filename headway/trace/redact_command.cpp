@@ -75,20 +75,28 @@ bool is_list_of_marks(std::string_view value) {
   return value.starts_with("<") && value.ends_with(">") && is_plain_structure(value);
 }
 
+// "MSFT"
+bool is_acronym(std::string_view value) {
+  return value.size() <= 5 && std::all_of(value.begin(), value.end(), is_upper);
+}
+
 // A value without signs that part it may be any word where the name is known.
 bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   if (is_short_number(value) || is_plain_path(value)) return !is_shaped(value);
   if (names_a_hash(name) && is_hash(value)) return true;
   if (is_shaped(value)) return false;
-  if (is_code_name(value) || is_list_of_marks(value)) return true;
+  if (numbers_things(name) && is_number_of_thing(value)) return true;
+  if (is_code_name(value) || is_acronym(value) || is_command_word(value) || is_list_of_marks(value))
+    return true;
   const bool several = value.find_first_of(" :") != std::string_view::npos;
   if (several && names_a_secret(value)) return false;
   if (trust == Trust::kKnown && is_short_choice(value)) return true;
   if (is_plain_name(value)) return !several || trust == Trust::kKnown || is_list_of_ports(value);
   if (trust != Trust::kKnown) return false;
   if (names_free_text(name) && several) return redact_sentence(value, Care::kSpoken) == value;
-  return several || value.find_first_of("{[,;=") != value.npos ? is_plain_structure(value)
-                                                               : is_spoken_name(value);
+  if (several || value.find_first_of("{[,;=") != value.npos) return is_plain_structure(value);
+  const bool digits = std::any_of(value.begin(), value.end(), is_digit);
+  return is_spoken_name(value) && !(digits && value.find('/') != value.npos);
 }
 
 // "SSH_AUTH_SOCK=/run/x", "--password-file /etc/x": where a secret lies is none.
@@ -145,6 +153,11 @@ std::string redact_lines(std::string_view code) {
   return out;
 }
 
+// "--metrics bleu rouge": further words behind it belong to it, too.
+bool takes_several(std::string_view option) {
+  return option.ends_with("s") && option.size() > 3 && is_known_name(option);
+}
+
 // Goes over the words of a command line from left to right.
 class Command {
  public:
@@ -159,7 +172,9 @@ class Command {
     if (shell_ && name.ends_with("c")) return redact_shell(word);
     if (names_a_login(name) && word.find(':') != std::string_view::npos) return kGone;
     see(word);
-    return shown(word, name.size() > 2 ? name : "");
+    const std::string out = shown(word, name.size() > 2 ? name : "");
+    if (takes_several(name) && out == word && is_spoken_name(word)) option_ = name;
+    return out;
   }
 
  private:
@@ -246,7 +261,7 @@ std::string redact_variable(std::string_view name, std::string_view shown) {
     return redact_url(value) == value ? std::string(shown) : "";
   const bool number = is_short_number(value) || value == "nan" || value == "inf" || value == "-inf";
   const bool length = value.starts_with("list of ") && is_short_number(value.substr(8));
-  const bool numbers = value.find('[') < value.size() && is_plain_structure(value);
+  const bool numbers = value.find_first_of("([") < value.size() && is_plain_structure(value);
   return number || length || numbers || is_plain_path(value) ? std::string(shown) : "";
 }
 

@@ -74,6 +74,7 @@ bool is_inflected(std::string_view word) {
       "ing",  "ed",    "tion", "tions", "sion", "ly",   "able", "ible",
       "ment", "ments", "ness", "ity",   "ize",  "izes", "ful",  "less",
       "ous",  "ive",   "ance", "ence",  "ency", "ical", "ify",  "ally"};
+  if (word.ends_with("s") && is_word_of_speech(word.substr(0, word.size() - 1))) return true;
   return word.size() >= 6 && is_all(word, is_letter) && is_all(word.substr(1), is_lower) &&
          is_spoken(word) && std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view e) {
            return word.ends_with(e);

@@ -211,7 +211,8 @@ class SourceLine {
   }
 
   bool in_sentences() const {
-    return sentence_ || takes_sentences(target_) ||
+    const bool documentation = line_.substr(end_of(line_, 0, is_blank), 3) == "\"\"\"";
+    return documentation || sentence_ || takes_sentences(target_) ||
            std::any_of(calls_.begin(), calls_.end(),
                        [](const std::string& name) { return takes_sentences(name); });
   }
@@ -253,9 +254,12 @@ class SourceLine {
     const bool spoken = !suspicious_ && one_word && is_spoken_name(text);
     const bool word = spoken && std::none_of(text.begin(), text.end(), is_digit);
     const std::string callee = calls_.empty() ? "" : calls_.back();
-    if (word && (index_ || takes_a_name(target_) || asks_for_a_name(callee))) return true;
+    const bool direct = depth_ > 0 && depth_ == target_depth_;  // f(mode="x"), {"mode": "x"}
+    if (word && (index_ || takes_a_name(target_) || (direct && is_known_name(target_)) ||
+                 asks_for_a_name(callee)))
+      return true;
     if (spoken && asks_for_a_model(callee)) return true;
-    if (names_a_secret(text) && !one_word) return false;
+    if (names_a_secret(text) && !one_word && !in_sentences()) return false;
     const Care care = suspicious_                   ? Care::kSecret
                       : one_word || !in_sentences() ? Care::kListed
                                                     : Care::kSpoken;

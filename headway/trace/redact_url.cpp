@@ -29,20 +29,10 @@ std::string shown_if(bool harmless, std::string_view text) {
 
 bool is_harmless_part(std::string_view part) {
   const std::string named = without_hashes(part);
+  if (const size_t equals = named.find('='); equals != named.npos)  // "date=2024-05-01"
+    return is_spoken_name(named.substr(0, equals)) && !names_a_secret(named) &&
+           (is_short_number(named.substr(equals + 1)) || is_plain_name(named.substr(equals + 1)));
   return !is_shaped(named) && (is_spoken_name(named) || is_plain_path(part));
-}
-
-// Behind such a part stands the number of something: "/runs/3kq9x1zt".
-bool numbers_things(std::string_view part) {
-  constexpr std::array<std::string_view, 12> kParts = {"run",   "runs",   "job",    "jobs",
-                                                       "sweep", "sweeps", "trial",  "records",
-                                                       "blob",  "groups", "commit", "experiments"};
-  return std::find(kParts.begin(), kParts.end(), part) != kParts.end();
-}
-
-bool is_number_of_thing(std::string_view part) {
-  return part.size() <= 12 &&
-         std::all_of(part.begin(), part.end(), [](char c) { return is_digit(c) || is_lower(c); });
 }
 
 // Behind /webhooks/, /token/ and the like stands the secret itself.

@@ -46,9 +46,9 @@ constexpr std::array<std::string_view, 75> kHarmless = {
     "unexpected", "input",   "next",      "state",    "column",  "columns",   "rng",    "prng",
     "random",     "primary", "foreign",   "indices",  "dropout", "partition", "dict",   "masking",
     "embeddings", "lengths", "mixing"};
-constexpr std::array<std::string_view, 12> kDoubtless = {"api",  "access",  "auth",    "private",
-                                                         "ssh",  "hub",     "account", "encryption",
-                                                         "sign", "refresh", "session", "bot"};
+constexpr std::array<std::string_view, 16> kDoubtless = {
+    "api",  "access",  "auth",    "private", "ssh",    "hub",      "account",      "encryption",
+    "sign", "refresh", "session", "bot",     "unlock", "security", "verification", "recovery"};
 // A key_holder is a holder, but a token_string is still a token.
 constexpr std::array<std::string_view, 24> kStill = {
     "string", "str",  "content", "data",   "env",  "var",  "header",  "raw",
