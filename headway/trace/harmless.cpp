@@ -206,8 +206,10 @@ bool is_code_name(std::string_view text) {
   for (int digits = 0; digits < 2 && !text.empty() && is_digit(text.back()); ++digits)
     text.remove_suffix(1);  // "NllLossBackward0"
   const std::vector<std::string> words = words_of(text);
-  const bool letters = std::all_of(text.begin(), text.end(),
-                                   [](char c) { return is_letter(c) || c == '_' || c == '.'; });
+  const bool scoped = text.find("::") != text.npos;  // "aten::norm"
+  const bool letters = std::all_of(text.begin(), text.end(), [&](char c) {
+    return is_letter(c) || c == '_' || c == '.' || (scoped && c == ':');
+  });
   return letters && words.size() > 1 && text.size() <= kLongestName &&
          !is_everyday_compound(text) && !names_a_secret(text) && is_spoken_name(text) &&
          std::any_of(words.begin(), words.end(), [](const std::string& word) {
@@ -248,7 +250,8 @@ bool is_plain_path(std::string_view text) {
     if (std::count_if(part.begin(), part.end(), is_letter) >= 3)
       known |= is_mixed(part, kLongestNumber, is_plain_run);
     if (ending && (part.size() <= 4 || is_short_hash(part))) return true;
-    if (deep && is_made_up(part)) return true;
+    const bool letters = std::all_of(part.begin(), part.end(), is_letter);
+    if (is_made_up(part) && (deep || (slash && letters && part.size() <= 6))) return true;
     return has_a_word(part) &&
            is_mixed(part, kLongestIndex, [](std::string_view run) { return is_spoken(run); });
   });

@@ -20,22 +20,23 @@ bool has_one_of(std::string_view name, const std::array<std::string_view, N>& wo
 
 // Behind these words anything may stand.
 bool says_nothing(std::string_view name) {
-  constexpr std::array<std::string_view, 38> kWords = {
-      "foo",     "bar",    "baz",    "qux",     "value",  "values", "my",    "the",
-      "item",    "object", "field",  "entry",   "str",    "opt",    "api",   "text",
-      "message", "string", "header", "headers", "arg",    "args",   "set",   "option",
-      "options", "query",  "body",   "content", "code",   "word",   "words", "phrase",
-      "var",     "vars",   "param",  "private", "access", "input"};
+  constexpr std::array<std::string_view, 40> kWords = {
+      "foo",     "bar",    "baz",    "qux",     "value",  "values", "my",     "the",
+      "item",    "object", "field",  "entry",   "str",    "opt",    "api",    "text",
+      "message", "string", "header", "headers", "arg",    "args",   "set",    "option",
+      "options", "query",  "body",   "content", "code",   "word",   "words",  "phrase",
+      "var",     "vars",   "param",  "private", "access", "input",  "tokens", "keys"};
   return names_a_login(name) || has_one_of(name, kWords);
 }
 
 // Settings of the libraries and of the scheduler begin so.
 bool is_setting(std::string_view name) {
-  constexpr std::array<std::string_view, 32> kHeads = {
-      "PYTORCH_", "TORCH_", "TORCHELASTIC_", "TF_",  "CUDA_",  "CUDNN_",      "CUBLAS_", "NCCL_",
-      "OMP_",     "MKL_",   "KMP_",          "XLA_", "JAX_",   "KERAS_",      "SLURM_",  "MASTER_",
-      "OMPI_",    "GLOO_",  "OPENBLAS_",     "HSA_", "RAY_",   "TOKENIZERS_", "WANDB_",  "HF_",
-      "CONDA_",   "XDG_",   "MLFLOW_",       "LC_",  "PYTHON", "TERM",        "LANG",    "TZ"};
+  constexpr std::array<std::string_view, 33> kHeads = {
+      "PYTORCH_",    "TORCH_",  "TORCHELASTIC_", "TF_",    "CUDA_",     "CUDNN_",  "CUBLAS_",
+      "NCCL_",       "OMP_",    "MKL_",          "KMP_",   "XLA_",      "JAX_",    "KERAS_",
+      "SLURM_",      "MASTER_", "OMPI_",         "GLOO_",  "OPENBLAS_", "HSA_",    "RAY_",
+      "TOKENIZERS_", "WANDB_",  "HF_",           "CONDA_", "XDG_",      "MLFLOW_", "LC_",
+      "PYTHON",      "TERM",    "LANG",          "TZ",     "NVIDIA_"};
   return std::any_of(kHeads.begin(), kHeads.end(),
                      [&](std::string_view head) { return name.starts_with(head); });
 }
@@ -73,7 +74,7 @@ bool is_number_of_thing(std::string_view text) {
 bool is_known_name(std::string_view name) {
   if (names_a_secret(name)) return false;
   std::vector<std::string> words = words_of(name);
-  if (is_setting(name) && words.back().size() > 1) return true;
+  if (is_setting(name) && words.back().size() > 1 && !says_nothing(words.back())) return true;
   while (words.size() > 1 && words.back().size() == 1) words.pop_back();
   if (words.empty() || words.back().size() == 1 || says_nothing(name)) return false;
   std::string last = words.back();

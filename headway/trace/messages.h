@@ -23,6 +23,9 @@ std::string redact_sentence(std::string_view line, Care care);
 // Is this word of a sentence the name of a secret? "token" is, but not in "the padding token".
 bool speaks_of_a_secret(std::string_view before, std::string_view word, std::string_view after);
 
+// "password", "token": the word itself, in small letters.
+bool is_secret_word(std::string_view word);
+
 // Is this an option, a setting or a parameter of which training programs have many, so that no
 // secret stands behind it: "data_dir", "exclude-authors"? Its last word says what it is.
 bool is_known_name(std::string_view name);

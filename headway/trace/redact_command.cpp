@@ -75,6 +75,13 @@ bool is_list_of_marks(std::string_view value) {
   return value.starts_with("<") && value.ends_with(">") && is_plain_structure(value);
 }
 
+// "GPU-4cf8db2d-06c0-7d70-1a51-e59b25b2c16c"
+bool holds_uuid(std::string_view value) {
+  constexpr size_t kUuid = 36;
+  const std::string rest = without_hashes(value);
+  return rest.size() + kUuid == value.size() && is_spoken_name(rest);
+}
+
 // "MSFT"
 bool is_acronym(std::string_view value) {
   return value.size() <= 5 && std::all_of(value.begin(), value.end(), is_upper);
@@ -84,6 +91,7 @@ bool is_acronym(std::string_view value) {
 bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   if (is_short_number(value) || is_plain_path(value)) return !is_shaped(value);
   if (names_a_hash(name) && is_hash(value)) return true;
+  if (trust == Trust::kKnown && holds_uuid(value)) return true;
   if (is_shaped(value)) return false;
   if (numbers_things(name) && is_number_of_thing(value)) return true;
   if (is_code_name(value) || is_acronym(value) || is_command_word(value) || is_list_of_marks(value))
@@ -94,9 +102,10 @@ bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   if (is_plain_name(value)) return !several || trust == Trust::kKnown || is_list_of_ports(value);
   if (trust != Trust::kKnown) return false;
   if (names_free_text(name) && several) return redact_sentence(value, Care::kSpoken) == value;
-  if (several || value.find_first_of("{[,;=") != value.npos) return is_plain_structure(value);
-  const bool digits = std::any_of(value.begin(), value.end(), is_digit);
-  return is_spoken_name(value) && !(digits && value.find('/') != value.npos);
+  const bool letters = std::none_of(value.begin(), value.end(), is_digit);
+  if (letters && value.find_first_of(" :({[;=") == value.npos) return is_spoken_name(value);
+  if (several || value.find_first_of("({[,;=") != value.npos) return is_plain_structure(value);
+  return is_spoken_name(value) && value.find('/') == value.npos;
 }
 
 // "SSH_AUTH_SOCK=/run/x", "--password-file /etc/x": where a secret lies is none.
@@ -134,7 +143,7 @@ std::string shown_short(std::string_view word) {
   const bool flags = rest.size() <= 2 && std::all_of(rest.begin(), rest.end(), is_letter) &&
                      kOftenSecret.find(word[1]) == std::string_view::npos;
   const bool named = is_plain_name(word.substr(1)) && word.find(':') == std::string_view::npos;
-  if (flags || named || is_short_number(rest)) return std::string(word);
+  if (flags || named || is_code_name(rest) || is_short_number(rest)) return std::string(word);
   return std::string(word.substr(0, 2)) + kGone;
 }
 
@@ -172,8 +181,11 @@ class Command {
     if (shell_ && name.ends_with("c")) return redact_shell(word);
     if (names_a_login(name) && word.find(':') != std::string_view::npos) return kGone;
     see(word);
-    const std::string out = shown(word, name.size() > 2 ? name : "");
-    if (takes_several(name) && out == word && is_spoken_name(word)) option_ = name;
+    const bool further = std::exchange(further_, false);
+    const bool letters = std::none_of(word.begin(), word.end(), is_digit);
+    const std::string out = shown(word, name.size() > 2 && (letters || !further) ? name : "");
+    further_ = takes_several(name) && out == word && is_spoken_name(word);
+    if (further_) option_ = name;
     return out;
   }
 
@@ -193,7 +205,7 @@ class Command {
   }
 
   bool python_ = false, shell_ = false;
-  bool behind_secret_ = false;
+  bool behind_secret_ = false, further_ = false;
   std::string option_;  // the word before, when it waits for a value
 };
 

@@ -90,6 +90,15 @@ bool tells(std::string_view before) {
          names_a_secret(before);
 }
 
+// "api_key", "credentials": names of secrets and words of the list
+bool is_made_of_names(std::string_view core) {
+  const std::vector<std::string> words = words_of(core);
+  return !is_everyday_compound(core) && std::none_of(core.begin(), core.end(), is_digit) &&
+         std::all_of(words.begin(), words.end(), [](const std::string& word) {
+           return is_plain_word(word) || is_secret_word(word);
+         });
+}
+
 struct Word {
   std::string_view before, after;  // its neighbours
   Care care = Care::kSpoken;
@@ -115,13 +124,12 @@ bool is_harmless(std::string_view core, const Word& word) {
       return true;
     if (word.code && is_spoken_piece(core)) return true;
   }
-  if (word.care == Care::kSecret && !is_all(core, is_letter) && is_letter(core[0]) &&
-      core.find('/') == core.npos && core.find('.') == core.npos)
-    return false;  // "MyDog_Rex" may be anything here
   if (is_plain_piece(core, word.care == Care::kSecret)) return true;
   const bool alone = word.before.empty() && word.after.empty();
   if (!word.quoted && !alone && word.care != Care::kListed && is_word_of_speech(core)) return true;
-  if (!word.quoted && is_topic(core)) return true;
+  if (!word.quoted && (is_topic(core) || (is_made_of_names(core) && !tells(word.before))))
+    return true;
+  if (word.before == "Key" && is_code_name(core)) return true;  // of a dict
   if (is_plain_path(without_line(core)) && core[0] == '/' && core.find('?') == core.npos)
     return true;
   if (word.care > Care::kTold || (word.care == Care::kTold && tells(word.before)))
@@ -130,8 +138,9 @@ bool is_harmless(std::string_view core, const Word& word) {
   if (core.starts_with("0x") && core.size() <= 14 && !word.quoted) return true;
   if (const size_t arrow = core.find("->"); arrow != core.npos && !word.quoted)
     return is_harmless(core.substr(0, arrow), word) && is_harmless(core.substr(arrow + 2), word);
+  if (is_code_name(core)) return true;
   if (!is_spoken_piece(core)) return false;
-  return !word.quoted || is_code_name(core) || names_code(word.before, word.after);
+  return !word.quoted || names_code(word.before, word.after);
 }
 
 // "ValueError:", the first word of an exception

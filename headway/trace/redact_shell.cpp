@@ -36,6 +36,14 @@ bool is_redirection(std::string_view word) {
   return is_short_number(target) || target.empty() || is_plain_path(target);
 }
 
+// "$f", "${HOME}"
+bool is_variable(std::string_view word) {
+  std::string_view name = word.substr(word.starts_with("$") ? 1 : word.size());
+  if (name.starts_with("{") && name.ends_with("}")) name = name.substr(1, name.size() - 2);
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_alnum(c) || c == '_'; });
+}
+
 bool is_assignment(std::string_view word) {
   const size_t name = end_of(word, 0, [](char c) { return is_alnum(c) || c == '_'; });
   return name > 0 && name < word.size() && word[name] == '=';
@@ -45,7 +53,7 @@ bool is_assignment(std::string_view word) {
 class ShellCommand {
  public:
   std::string next(const std::string& word) {
-    if (is_redirection(word)) return word;
+    if (is_redirection(word) || is_variable(word)) return word;
     std::string bare = word;
     std::erase_if(bare, is_quote);
     const std::string shown = judged(bare);

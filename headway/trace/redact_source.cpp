@@ -207,6 +207,7 @@ class SourceLine {
     if (content.size() <= 64 && names_a_secret(content))
       target_ = content, target_depth_ = depth_;  // {"password": ...
     index_ = false;
+    name_ = std::all_of(content.begin(), content.end(), is_name) ? content : "";  // {"mode": ...
     return std::min(line_.size(), end + quotes.size());
   }
 

@@ -107,6 +107,10 @@ bool names_a_secret(std::string_view name) {
   return false;
 }
 
+bool is_secret_word(std::string_view word) {
+  return is_one_of(word, kSecrets) || is_one_of(word, kPerhaps);
+}
+
 bool speaks_of_a_secret(std::string_view before, std::string_view word, std::string_view after) {
   if (!names_a_secret(word) || word.find("(s)") != std::string_view::npos) return false;
   const std::vector<std::string> words = words_of(word), left = words_of(before),
