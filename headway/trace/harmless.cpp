@@ -217,6 +217,16 @@ bool is_code_name(std::string_view text) {
          });
 }
 
+bool is_marks(std::string_view text) {
+  const auto is_sign = [](char c) {
+    return std::string_view("<>|/,_ ").find(c) != std::string_view::npos;
+  };
+  return text.starts_with("<") && text.ends_with(">") &&
+         all_parts(text, is_sign, [](std::string_view part) {
+           return std::all_of(part.begin(), part.end(), is_letter) && is_spoken(part);
+         });
+}
+
 bool is_plain_structure(std::string_view text) {
   constexpr std::string_view kSigns = "{}[]()<>,;|\"' \n:=";
   const auto is_sign = [&](char c) { return kSigns.find(c) != std::string_view::npos; };

@@ -33,6 +33,9 @@ std::string without_hashes(std::string_view path);
 // "patient_id", "TripletMarginLoss", "torch.nn": several words of letters, one of them on the list.
 bool is_code_name(std::string_view text);
 
+// "<pad>,<s>", "<|endoftext|>": words in angle brackets, as tokenizers have them.
+bool is_marks(std::string_view text);
+
 // Numbers and names in brackets and pairs, "a:1,b:0.5", {"x": [1, 2]}, none of them a secret's.
 bool is_plain_structure(std::string_view text);
 

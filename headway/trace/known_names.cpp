@@ -29,6 +29,12 @@ bool says_nothing(std::string_view name) {
   return names_a_login(name) || has_one_of(name, kWords);
 }
 
+// "vocoder", "augmentor": a part of the program, of which there are several to choose from.
+bool names_a_doer(std::string_view word) {
+  return word.size() >= 6 && (word.ends_with("er") || word.ends_with("or")) && word != "cipher" &&
+         word != "master" && word != "authenticator";
+}
+
 // Settings of the libraries and of the scheduler begin so.
 bool is_setting(std::string_view name) {
   constexpr std::array<std::string_view, 33> kHeads = {
@@ -44,7 +50,10 @@ bool is_setting(std::string_view name) {
 }  // namespace
 
 bool names_a_login(std::string_view name) {
-  return has_one_of(name, std::array<std::string_view, 4>{"u", "user", "username", "account"});
+  constexpr std::array<std::string_view, 4> kWords = {"u", "user", "username", "account"};
+  std::vector<std::string> words = words_of(name);
+  if (words.size() > 1 && (words.back() == "name" || words.back() == "id")) words.pop_back();
+  return !words.empty() && std::find(kWords.begin(), kWords.end(), words.back()) != kWords.end();
 }
 
 bool names_free_text(std::string_view name) {
@@ -79,7 +88,7 @@ bool is_known_name(std::string_view name) {
   if (words.empty() || words.back().size() == 1 || says_nothing(name)) return false;
   std::string last = words.back();
   if (!is_plain_word(last) && last.ends_with("s")) last.pop_back();  // "colors"
-  return is_plain_word(last) && (words.size() == 1 || !is_everyday_word(last)) &&
+  return (is_plain_word(last) || names_a_doer(last)) && (words.size() == 1 || !is_everyday_word(last)) &&
          std::all_of(words.begin(), words.end(), [](const std::string& w) { return is_spoken(w); });
 }
 

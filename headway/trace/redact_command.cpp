@@ -70,11 +70,6 @@ bool is_short_choice(std::string_view value) {
          std::all_of(value.begin(), value.end(), [](char c) { return is_lower(c) || is_digit(c); });
 }
 
-// "<pad>,<s>,</s>"
-bool is_list_of_marks(std::string_view value) {
-  return value.starts_with("<") && value.ends_with(">") && is_plain_structure(value);
-}
-
 // "GPU-4cf8db2d-06c0-7d70-1a51-e59b25b2c16c"
 bool holds_uuid(std::string_view value) {
   constexpr size_t kUuid = 36;
@@ -94,7 +89,7 @@ bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   if (trust == Trust::kKnown && holds_uuid(value)) return true;
   if (is_shaped(value)) return false;
   if (numbers_things(name) && is_number_of_thing(value)) return true;
-  if (is_code_name(value) || is_acronym(value) || is_command_word(value) || is_list_of_marks(value))
+  if (is_code_name(value) || is_acronym(value) || is_command_word(value) || is_marks(value))
     return true;
   const bool several = value.find_first_of(" :") != std::string_view::npos;
   if (several && names_a_secret(value)) return false;

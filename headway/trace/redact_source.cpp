@@ -250,7 +250,7 @@ class SourceLine {
     const bool file = dot != std::string::npos && is_file_ending(text.substr(dot + 1));
     if (is_plain_path(text) && (!suspicious_ || file)) return true;
     if (!suspicious_ && text.size() <= kShortNumber && is_short_number(text)) return true;
-    if (!suspicious_ && is_code_name(text)) return true;
+    if (!suspicious_ && (is_code_name(text) || is_marks(text))) return true;
     const bool one_word = text.find(' ') == std::string::npos;
     const bool spoken = !suspicious_ && one_word && is_spoken_name(text);
     const bool word = spoken && std::none_of(text.begin(), text.end(), is_digit);

@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 9> kInside = {"password",   "passwd",    
 constexpr std::array<std::string_view, 3> kOnlyAlike = {"secretary", "secretaries", "secretariat"};
 // Secrets, but for these words beside them.
 constexpr std::array<std::string_view, 4> kPerhaps = {"key", "token", "pass", "pin"};
-constexpr std::array<std::string_view, 75> kHarmless = {
+constexpr std::array<std::string_view, 80> kHarmless = {
     "dim",        "dims",    "id",        "ids",      "size",    "len",       "length", "pad",
     "padding",    "eos",     "bos",       "unk",      "mask",    "masks",     "sep",    "cls",
     "special",    "heads",   "head",      "num",      "max",     "min",       "per",    "type",
@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, 75> kHarmless = {
     "text",       "memory",  "forward",   "backward", "through", "first",     "second", "missing",
     "unexpected", "input",   "next",      "state",    "column",  "columns",   "rng",    "prng",
     "random",     "primary", "foreign",   "indices",  "dropout", "partition", "dict",   "masking",
-    "embeddings", "lengths", "mixing"};
+    "embeddings", "lengths", "mixing", "oov", "sos", "start", "end", "stop"};
 constexpr std::array<std::string_view, 16> kDoubtless = {
     "api",  "access",  "auth",    "private", "ssh",    "hub",      "account",      "encryption",
     "sign", "refresh", "session", "bot",     "unlock", "security", "verification", "recovery"};
@@ -54,6 +54,11 @@ constexpr std::array<std::string_view, 24> kStill = {
     "string", "str",  "content", "data",   "env",  "var",  "header",  "raw",
     "plain",  "old",  "new",     "prod",   "dev",  "test", "default", "inline",
     "bytes",  "json", "arg",     "phrase", "word", "code", "file",    "path"};
+
+// How long or how many, not what: "password_length".
+constexpr std::array<std::string_view, 10> kMeasures = {"length", "len",   "size",     "count",
+                                                        "rounds", "limit", "strength", "ttl",
+                                                        "expiry", "timeout"};
 
 bool is_strong(const std::string& word) {
   if (is_one_of(word, kPerhaps) || is_one_of(word, kOnlyAlike)) return false;
@@ -68,6 +73,7 @@ bool is_name_of_secret(const std::vector<std::string>& words) {
     return std::any_of(words.begin(), words.end(),
                        [&](const std::string& word) { return is_one_of(word, list); });
   };
+  if (words.empty() || is_one_of(words.back(), kMeasures)) return false;
   if (std::any_of(words.begin(), words.end(), is_strong)) return true;
   const bool doubtless = any(kDoubtless);
   if (doubtless && any(std::array<std::string_view, 3>{"keys", "tokens", "code"})) return true;
