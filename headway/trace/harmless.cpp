@@ -217,6 +217,11 @@ bool is_code_name(std::string_view text) {
          });
 }
 
+bool is_constant(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_upper(c) || c == '_'; }) &&
+         text.find('_') != text.npos && is_spoken_name(text);
+}
+
 bool is_marks(std::string_view text) {
   const auto is_sign = [](char c) {
     return std::string_view("<>|/,_ ").find(c) != std::string_view::npos;

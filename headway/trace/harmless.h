@@ -36,6 +36,9 @@ bool is_code_name(std::string_view text);
 // "<pad>,<s>", "<|endoftext|>": words in angle brackets, as tokenizers have them.
 bool is_marks(std::string_view text);
 
+// "HF_TOKEN": the name of a setting.
+bool is_constant(std::string_view text);
+
 // Numbers and names in brackets and pairs, "a:1,b:0.5", {"x": [1, 2]}, none of them a secret's.
 bool is_plain_structure(std::string_view text);
 

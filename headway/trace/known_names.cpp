@@ -49,6 +49,14 @@ bool is_setting(std::string_view name) {
 
 }  // namespace
 
+bool is_made_of_names(std::string_view core) {
+  const std::vector<std::string> words = words_of(core);
+  return !is_everyday_compound(core) && std::none_of(core.begin(), core.end(), is_digit) &&
+         std::all_of(words.begin(), words.end(), [](const std::string& word) {
+           return is_plain_word(word) || is_secret_word(word);
+         });
+}
+
 bool names_a_login(std::string_view name) {
   constexpr std::array<std::string_view, 4> kWords = {"u", "user", "username", "account"};
   std::vector<std::string> words = words_of(name);
@@ -88,7 +96,8 @@ bool is_known_name(std::string_view name) {
   if (words.empty() || words.back().size() == 1 || says_nothing(name)) return false;
   std::string last = words.back();
   if (!is_plain_word(last) && last.ends_with("s")) last.pop_back();  // "colors"
-  return (is_plain_word(last) || names_a_doer(last)) && (words.size() == 1 || !is_everyday_word(last)) &&
+  return (is_plain_word(last) || names_a_doer(last)) &&
+         (words.size() == 1 || !is_everyday_word(last)) &&
          std::all_of(words.begin(), words.end(), [](const std::string& w) { return is_spoken(w); });
 }
 

@@ -26,6 +26,9 @@ bool speaks_of_a_secret(std::string_view before, std::string_view word, std::str
 // "password", "token": the word itself, in small letters.
 bool is_secret_word(std::string_view word);
 
+// "api_key", "credentials": nothing but names of secrets and words of the list.
+bool is_made_of_names(std::string_view core);
+
 // Is this an option, a setting or a parameter of which training programs have many, so that no
 // secret stands behind it: "data_dir", "exclude-authors"? Its last word says what it is.
 bool is_known_name(std::string_view name);

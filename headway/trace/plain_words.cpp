@@ -268,6 +268,7 @@ constexpr std::string_view kCommands =
 
 // What English sentences are made of, beside those. Nothing of what they speak about.
 constexpr std::string_view kSpeech =
+    "authenticate configure decrypt encrypt renew revoke rotate "
     "able accept accepts accord according achieve acquire across actual adapt addition "
     "additional adjust advance advanced affect affects afford ago agree aim align alike "
     "almost alone along alter alternative although altogether always analyse analysis "

@@ -90,15 +90,6 @@ bool tells(std::string_view before) {
          names_a_secret(before);
 }
 
-// "api_key", "credentials": names of secrets and words of the list
-bool is_made_of_names(std::string_view core) {
-  const std::vector<std::string> words = words_of(core);
-  return !is_everyday_compound(core) && std::none_of(core.begin(), core.end(), is_digit) &&
-         std::all_of(words.begin(), words.end(), [](const std::string& word) {
-           return is_plain_word(word) || is_secret_word(word);
-         });
-}
-
 struct Word {
   std::string_view before, after;  // its neighbours
   Care care = Care::kSpoken;
@@ -119,13 +110,14 @@ bool is_harmless(std::string_view core, const Word& word) {
   if (is_plain_path(without_line(core)) && word.care == Care::kSpoken) return true;
   if (is_hash(core) && word.hashes) return true;
   if (is_shaped(core)) return false;
+  const bool alone = word.before.empty() && word.after.empty();
   if (word.care == Care::kSecret && !names_a_secret(word.before)) {
-    if (!word.quoted && (is_code_name(core) || (is_inflected(core) && !tells(word.before))))
+    if (!word.quoted && (is_code_name(core) || is_constant(core) ||
+                         (is_inflected(core) && !alone && !tells(word.before))))
       return true;
     if (word.code && is_spoken_piece(core)) return true;
   }
   if (is_plain_piece(core, word.care == Care::kSecret)) return true;
-  const bool alone = word.before.empty() && word.after.empty();
   if (!word.quoted && !alone && word.care != Care::kListed && is_word_of_speech(core)) return true;
   if (!word.quoted && (is_topic(core) || (is_made_of_names(core) && !tells(word.before))))
     return true;

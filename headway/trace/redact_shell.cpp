@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "headway/trace/characters.h"
 #include "headway/trace/commands.h"
@@ -53,7 +54,8 @@ bool is_assignment(std::string_view word) {
 class ShellCommand {
  public:
   std::string next(const std::string& word) {
-    if (is_redirection(word) || is_variable(word)) return word;
+    const bool to_file = std::exchange(redirected_, word.ends_with(">"));
+    if (is_redirection(word) || is_variable(word) || (to_file && is_plain_path(word))) return word;
     std::string bare = word;
     std::erase_if(bare, is_quote);
     const std::string shown = judged(bare);
@@ -72,6 +74,7 @@ class ShellCommand {
   }
 
   std::vector<std::string> words_;
+  bool redirected_ = false;  // the word before was ">"
 };
 
 }  // namespace

@@ -55,8 +55,8 @@ bool asks_for_a_name(std::string_view callee) {
 
 // Who is called so is handed the name of a model or of data, with a number in it.
 bool asks_for_a_model(std::string_view callee) {
-  return has_one_of(callee,
-                    std::array<std::string_view, 4>{"pretrained", "dataset", "make", "tfds"});
+  return has_one_of(
+      callee, std::array<std::string_view, 5>{"pretrained", "dataset", "make", "tfds", "model"});
 }
 
 // Who is called so is handed sentences.
@@ -74,6 +74,18 @@ bool asks_for_a_setting(std::string_view callee) {
   return has_one_of(callee, std::array<std::string_view, 3>{"environ", "getenv", "env"});
 }
 
+// config.get("api_key")
+bool looks_up(std::string_view callee) {
+  return has_one_of(callee, std::array<std::string_view, 4>{"get", "pop", "getattr", "hasattr"});
+}
+
+// f"Bearer {token}": what it holds is in the variable.
+bool is_scheme(std::string_view text) {
+  const std::vector<std::string> words = words_of(text);
+  return words.empty() || (words.size() == 1 &&
+                           (words[0] == "bearer" || words[0] == "token" || words[0] == "basic"));
+}
+
 // Who is called so is handed a question to the user.
 bool asks_the_user(std::string_view callee) {
   return has_one_of(callee,
@@ -84,12 +96,6 @@ bool asks_the_user(std::string_view callee) {
 bool takes_help(std::string_view name) {
   return has_one_of(
       name, std::array<std::string_view, 5>{"help", "description", "desc", "epilog", "usage"});
-}
-
-bool is_setting(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_upper(c) || is_digit(c) || c == '_'; }) &&
-         text.find('_') != text.npos && is_spoken_name(text);
 }
 
 // "--token-dropout", "-v"
@@ -225,7 +231,9 @@ class SourceLine {
     const std::string callee = calls_.empty() ? "" : calls_.back();
     const bool setting =
         (first_ && asks_for_a_setting(callee)) || (index_ && asks_for_a_setting(name_));
-    if (setting && is_setting(content)) return true;
+    if (setting && is_constant(content)) return true;
+    const bool looked_up = index_ || (first_ && looks_up(callee));
+    if (looked_up && is_made_of_names(content)) return true;
     if (first_ && asks_the_user(callee)) return redact_sentence(content, Care::kTold) == content;
     if (takes_help(target_)) return redact_sentence(content, Care::kTold) == content;
     return is_option(content);
@@ -233,6 +241,8 @@ class SourceLine {
 
   std::string shown(std::string_view content, bool formatted) const {
     if (is_default_of_secret()) return std::string(kHidden);
+    if (formatted && content.find('{') != content.npos && is_scheme(without_fields(content)))
+      return std::string(content);
     if (!formatted && only_names(content) && !is_shaped(content)) return std::string(content);
     if (!target_.empty() && names_a_secret(target_)) return std::string(kHidden);
     if (content.find("://") != std::string_view::npos && !formatted &&

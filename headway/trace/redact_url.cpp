@@ -57,18 +57,19 @@ bool is_phrase(std::string_view value) {
          is_spoken_name(spaced);
 }
 
-// "#module-secrets"
-bool is_name_of_letters(std::string_view text) {
-  return is_spoken_name(text) && text.find_first_of("-.") != text.npos &&
-         std::none_of(text.begin(), text.end(), is_digit);
+// "#module-secrets", "#comment-12": words and numbers, not mixed
+bool is_anchor(std::string_view text) {
+  for (size_t i = 1; i < text.size(); ++i)
+    if (is_alnum(text[i]) && is_alnum(text[i - 1]) && is_digit(text[i]) != is_digit(text[i - 1]))
+      return false;
+  return is_spoken_name(text) && text.find_first_of("-.") != text.npos;
 }
 
 std::string redact_query(std::string_view query, bool search) {
   return each_between(query, "&;", [&](std::string_view pair) {
     const size_t equals = std::min(pair.find('='), pair.size());
     const std::string_view name = pair.substr(0, equals);
-    if (equals == pair.size())
-      return shown_if(is_plain_name(name) || is_name_of_letters(name), name);
+    if (equals == pair.size()) return shown_if(is_plain_name(name) || is_anchor(name), name);
     const std::string_view value = pair.substr(equals + 1);
     const bool known = is_known_name(name) || (search && (name == "q" || name == "query"));
     const bool harmless =

@@ -35,17 +35,17 @@ constexpr std::array<std::string_view, 9> kInside = {"password",   "passwd",    
 constexpr std::array<std::string_view, 3> kOnlyAlike = {"secretary", "secretaries", "secretariat"};
 // Secrets, but for these words beside them.
 constexpr std::array<std::string_view, 4> kPerhaps = {"key", "token", "pass", "pin"};
-constexpr std::array<std::string_view, 80> kHarmless = {
-    "dim",        "dims",    "id",        "ids",      "size",    "len",       "length", "pad",
-    "padding",    "eos",     "bos",       "unk",      "mask",    "masks",     "sep",    "cls",
-    "special",    "heads",   "head",      "num",      "max",     "min",       "per",    "type",
-    "value",      "values",  "embedding", "embed",    "query",   "frame",     "sort",   "image",
-    "label",      "feature", "group",     "count",    "index",   "layer",     "proj",   "weight",
-    "bias",       "class",   "position",  "limit",    "budget",  "loss",      "window", "sequence",
-    "text",       "memory",  "forward",   "backward", "through", "first",     "second", "missing",
-    "unexpected", "input",   "next",      "state",    "column",  "columns",   "rng",    "prng",
-    "random",     "primary", "foreign",   "indices",  "dropout", "partition", "dict",   "masking",
-    "embeddings", "lengths", "mixing", "oov", "sos", "start", "end", "stop"};
+constexpr std::array<std::string_view, 79> kHarmless = {
+    "dim",        "dims",    "id",        "ids",      "size",      "len",   "length",  "pad",
+    "padding",    "eos",     "bos",       "unk",      "mask",      "masks", "sep",     "cls",
+    "special",    "heads",   "head",      "num",      "max",       "min",   "per",     "type",
+    "value",      "values",  "embedding", "embed",    "query",     "frame", "sort",    "image",
+    "label",      "feature", "group",     "count",    "index",     "layer", "proj",    "weight",
+    "bias",       "class",   "position",  "limit",    "budget",    "loss",  "window",  "sequence",
+    "text",       "memory",  "forward",   "backward", "through",   "first", "second",  "missing",
+    "unexpected", "input",   "next",      "column",   "columns",   "rng",   "prng",    "random",
+    "primary",    "foreign", "indices",   "dropout",  "partition", "dict",  "masking", "embeddings",
+    "lengths",    "mixing",  "oov",       "sos",      "start",     "end",   "stop"};
 constexpr std::array<std::string_view, 16> kDoubtless = {
     "api",  "access",  "auth",    "private", "ssh",    "hub",      "account",      "encryption",
     "sign", "refresh", "session", "bot",     "unlock", "security", "verification", "recovery"};
@@ -56,9 +56,8 @@ constexpr std::array<std::string_view, 24> kStill = {
     "bytes",  "json", "arg",     "phrase", "word", "code", "file",    "path"};
 
 // How long or how many, not what: "password_length".
-constexpr std::array<std::string_view, 10> kMeasures = {"length", "len",   "size",     "count",
-                                                        "rounds", "limit", "strength", "ttl",
-                                                        "expiry", "timeout"};
+constexpr std::array<std::string_view, 10> kMeasures = {
+    "length", "len", "size", "count", "rounds", "limit", "strength", "ttl", "expiry", "timeout"};
 
 bool is_strong(const std::string& word) {
   if (is_one_of(word, kPerhaps) || is_one_of(word, kOnlyAlike)) return false;
@@ -128,9 +127,9 @@ bool speaks_of_a_secret(std::string_view before, std::string_view word, std::str
 }
 
 bool names_a_hash(std::string_view name) {
-  constexpr std::array<std::string_view, 12> kWords = {
-      "hash",   "hashes",   "sha",       "md",  "checksum", "checksums",
-      "commit", "revision", "revisions", "rev", "digest",   "fingerprint"};
+  constexpr std::array<std::string_view, 13> kWords = {
+      "ref",    "hash",     "hashes",    "sha", "md",     "checksum",   "checksums",
+      "commit", "revision", "revisions", "rev", "digest", "fingerprint"};
   const std::vector<std::string> words = words_of(name);
   return !names_a_secret(name) &&
          std::any_of(words.begin(), words.end(),
