@@ -106,6 +106,15 @@ bool is_option(std::string_view text) {
                      [](char c) { return is_lower(c) || c == '-' || c == '_'; });
 }
 
+// "if not token: ...": what stands behind the colon is a statement.
+bool begins_a_block(std::string_view line) {
+  constexpr std::array<std::string_view, 6> kWords = {"if",  "elif", "while",
+                                                      "for", "with", "except"};
+  const size_t begin = end_of(line, 0, is_blank);
+  const std::string_view word = line.substr(begin, end_of(line, begin, is_letter) - begin);
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
 size_t end_of_string(std::string_view line, size_t from, std::string_view quotes, bool raw) {
   for (size_t at = from; at < line.size(); ++at) {
     if (line[at] == '\\' && !raw) {
@@ -162,6 +171,7 @@ class SourceLine {
     depth_ += c == '(' || c == '[' || c == '{';
     depth_ -= c == ')' || c == ']' || c == '}';
     if (c == '=' || c == ':') target_ = name_, target_depth_ = depth_;
+    if (c == ':' && depth_ == 0 && begins_a_block(line_)) target_.clear();
     if (c == '[' && (!name_.empty() || out_.ends_with("]"))) index_ = true;
     if (c != '[' && c != ' ') index_ = false;
     if ((c == ',' && depth_ <= target_depth_) || c == '{' || c == ';') target_.clear();

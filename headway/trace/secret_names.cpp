@@ -56,8 +56,9 @@ constexpr std::array<std::string_view, 24> kStill = {
     "bytes",  "json", "arg",     "phrase", "word", "code", "file",    "path"};
 
 // How long or how many, not what: "password_length".
-constexpr std::array<std::string_view, 10> kMeasures = {
-    "length", "len", "size", "count", "rounds", "limit", "strength", "ttl", "expiry", "timeout"};
+constexpr std::array<std::string_view, 12> kMeasures = {"dim",      "dims",  "length", "len",
+                                                        "size",     "count", "rounds", "limit",
+                                                        "strength", "ttl",   "expiry", "timeout"};
 
 bool is_strong(const std::string& word) {
   if (is_one_of(word, kPerhaps) || is_one_of(word, kOnlyAlike)) return false;
