@@ -65,10 +65,10 @@ bool names_a_login(std::string_view name) {
 }
 
 bool names_free_text(std::string_view name) {
-  constexpr std::array<std::string_view, 18> kWords = {
-      "prompt",  "prompts", "note",    "notes",       "title",       "comment",
-      "caption", "author",  "authors", "name",        "description", "desc",
-      "tags",    "summary", "tag",     "instruction", "label",       "question"};
+  constexpr std::array<std::string_view, 19> kWords = {
+      "text",    "prompt", "prompts",     "note",  "notes",       "title", "comment",
+      "caption", "author", "authors",     "name",  "description", "desc",  "tags",
+      "summary", "tag",    "instruction", "label", "question"};
   return !names_a_secret(name) && has_one_of(name, kWords);
 }
 
@@ -78,7 +78,7 @@ bool numbers_things(std::string_view name) {
       "group", "groups", "record", "blob", "experiment", "experiments", "task",  "commit", "array"};
   const std::vector<std::string> words = words_of(name);
   if (names_a_secret(name) || !has_one_of(name, kWords)) return false;
-  return words.size() == 1 || words.back() == "id";
+  return words.back() == "id" || has_one_of(words.back(), kWords);
 }
 
 bool is_number_of_thing(std::string_view text) {

@@ -87,16 +87,17 @@ bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   if (is_short_number(value) || is_plain_path(value)) return !is_shaped(value);
   if (names_a_hash(name) && is_hash(value)) return true;
   if (trust == Trust::kKnown && holds_uuid(value)) return true;
-  if (is_shaped(value)) return false;
   if (numbers_things(name) && is_number_of_thing(value)) return true;
+  if (is_shaped(value)) return false;
   if (is_code_name(value) || is_acronym(value) || is_command_word(value) || is_marks(value))
     return true;
   const bool several = value.find_first_of(" :") != std::string_view::npos;
   if (several && names_a_secret(value)) return false;
   if (trust == Trust::kKnown && is_short_choice(value)) return true;
   if (is_plain_name(value)) return !several || trust == Trust::kKnown || is_list_of_ports(value);
+  if (names_free_text(name) && value.find(' ') != value.npos)
+    return redact_sentence(value, Care::kSpoken) == value;
   if (trust != Trust::kKnown) return false;
-  if (names_free_text(name) && several) return redact_sentence(value, Care::kSpoken) == value;
   const bool letters = std::none_of(value.begin(), value.end(), is_digit);
   if (letters && value.find_first_of(" :({[;=") == value.npos) return is_spoken_name(value);
   if (several || value.find_first_of("({[,;=") != value.npos) return is_plain_structure(value);

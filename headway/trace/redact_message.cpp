@@ -54,6 +54,7 @@ bool is_spoken_piece(std::string_view text) {
 
 // Behind these words Python quotes names of the code, not values.
 bool names_code(std::string_view before, std::string_view after) {
+  before.remove_prefix(end_of(before, 0, [](char c) { return c == '<' || c == '('; }));
   constexpr std::array<std::string_view, 10> kBefore = {"attribute",  "module",   "named", "name",
                                                         "argument:",  "argument", "class", "layer",
                                                         "arguments:", "function"};
@@ -124,6 +125,7 @@ bool is_harmless(std::string_view core, const Word& word) {
   if (word.before == "Key" && is_code_name(core)) return true;  // of a dict
   if (is_plain_path(without_line(core)) && core[0] == '/' && core.find('?') == core.npos)
     return true;
+  if (word.care == Care::kListed && word.quoted && is_code_name(core)) return true;
   if (word.care > Care::kTold || (word.care == Care::kTold && tells(word.before)))
     return is_inflected(core) && !word.quoted && word.care == Care::kTold;
   if (is_short_number(core)) return true;
@@ -131,15 +133,19 @@ bool is_harmless(std::string_view core, const Word& word) {
   if (const size_t arrow = core.find("->"); arrow != core.npos && !word.quoted)
     return is_harmless(core.substr(0, arrow), word) && is_harmless(core.substr(arrow + 2), word);
   if (is_code_name(core)) return true;
+  if (names_code(word.before, word.after) && is_spoken_name(core)) return true;
   if (!is_spoken_piece(core)) return false;
   return !word.quoted || names_code(word.before, word.after);
 }
 
-// "ValueError:", the first word of an exception
+// "ValueError:", "h5py.h5e.Error:", the first word of an exception
 bool is_class(std::string_view chunk) {
-  return chunk.ends_with(":") && is_spoken_piece(chunk.substr(0, chunk.size() - 1)) &&
-         (chunk.find("Error") != std::string_view::npos ||
-          chunk.find("Exception") != std::string_view::npos);
+  if (!chunk.ends_with(":") || is_shaped(chunk)) return false;
+  const std::string_view name = chunk.substr(0, chunk.size() - 1);
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return is_alnum(c) || c == '_' || c == '.'; }) &&
+         is_spoken_piece(last) && (last.ends_with("Error") || last.ends_with("Exception"));
 }
 
 bool is_around(char c) { return kAround.find(c) != std::string_view::npos; }

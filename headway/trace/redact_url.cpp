@@ -87,7 +87,11 @@ std::string redact_url(std::string_view url) {
   if (scheme == std::string_view::npos) return redact(url);
   std::string out(url.substr(0, scheme + 3));
   std::string_view rest = url.substr(scheme + 3);
-  if (const size_t login = end_of_login(rest); login > 0) {
+  // Azure writes container@account.
+  const bool container = url.starts_with("abfs") || url.starts_with("wasb");
+  if (const size_t login = end_of_login(rest);
+      login > 0 && !(container && is_spoken_name(rest.substr(0, login)) &&
+                     rest.substr(0, login).find(':') == std::string_view::npos)) {
     out += std::string(kHidden);
     rest.remove_prefix(login);
   }

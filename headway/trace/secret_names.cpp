@@ -35,17 +35,19 @@ constexpr std::array<std::string_view, 9> kInside = {"password",   "passwd",    
 constexpr std::array<std::string_view, 3> kOnlyAlike = {"secretary", "secretaries", "secretariat"};
 // Secrets, but for these words beside them.
 constexpr std::array<std::string_view, 4> kPerhaps = {"key", "token", "pass", "pin"};
-constexpr std::array<std::string_view, 79> kHarmless = {
-    "dim",        "dims",    "id",        "ids",      "size",      "len",   "length",  "pad",
-    "padding",    "eos",     "bos",       "unk",      "mask",      "masks", "sep",     "cls",
-    "special",    "heads",   "head",      "num",      "max",       "min",   "per",     "type",
-    "value",      "values",  "embedding", "embed",    "query",     "frame", "sort",    "image",
-    "label",      "feature", "group",     "count",    "index",     "layer", "proj",    "weight",
-    "bias",       "class",   "position",  "limit",    "budget",    "loss",  "window",  "sequence",
-    "text",       "memory",  "forward",   "backward", "through",   "first", "second",  "missing",
-    "unexpected", "input",   "next",      "column",   "columns",   "rng",   "prng",    "random",
-    "primary",    "foreign", "indices",   "dropout",  "partition", "dict",  "masking", "embeddings",
-    "lengths",    "mixing",  "oov",       "sos",      "start",     "end",   "stop"};
+constexpr std::array<std::string_view, 80> kHarmless = {
+    "dim",       "dims",       "id",         "ids",     "size",    "len",       "length",
+    "pad",       "padding",    "eos",        "bos",     "unk",     "mask",      "masks",
+    "sep",       "cls",        "special",    "heads",   "head",    "num",       "max",
+    "min",       "per",        "type",       "value",   "values",  "embedding", "embed",
+    "query",     "frame",      "sort",       "image",   "label",   "feature",   "group",
+    "count",     "index",      "layer",      "proj",    "weight",  "bias",      "class",
+    "position",  "limit",      "budget",     "loss",    "window",  "sequence",  "text",
+    "memory",    "forward",    "backward",   "through", "first",   "second",    "missing",
+    "duplicate", "unexpected", "input",      "next",    "column",  "columns",   "rng",
+    "prng",      "random",     "primary",    "foreign", "indices", "dropout",   "partition",
+    "dict",      "masking",    "embeddings", "lengths", "mixing",  "oov",       "sos",
+    "start",     "end",        "stop"};
 constexpr std::array<std::string_view, 16> kDoubtless = {
     "api",  "access",  "auth",    "private", "ssh",    "hub",      "account",      "encryption",
     "sign", "refresh", "session", "bot",     "unlock", "security", "verification", "recovery"};
