@@ -213,7 +213,7 @@ bool is_code_name(std::string_view text) {
   return letters && words.size() > 1 && text.size() <= kLongestName &&
          !is_everyday_compound(text) && !names_a_secret(text) && is_spoken_name(text) &&
          std::any_of(words.begin(), words.end(), [](const std::string& word) {
-           return word.size() >= 3 && is_plain_word(word);
+           return word == "id" || (word.size() >= 3 && is_plain_word(word));
          });
 }
 

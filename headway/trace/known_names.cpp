@@ -18,17 +18,6 @@ bool has_one_of(std::string_view name, const std::array<std::string_view, N>& wo
   });
 }
 
-// Behind these words anything may stand.
-bool says_nothing(std::string_view name) {
-  constexpr std::array<std::string_view, 40> kWords = {
-      "foo",     "bar",    "baz",    "qux",     "value",  "values", "my",     "the",
-      "item",    "object", "field",  "entry",   "str",    "opt",    "api",    "text",
-      "message", "string", "header", "headers", "arg",    "args",   "set",    "option",
-      "options", "query",  "body",   "content", "code",   "word",   "words",  "phrase",
-      "var",     "vars",   "param",  "private", "access", "input",  "tokens", "keys"};
-  return names_a_login(name) || has_one_of(name, kWords);
-}
-
 // "vocoder", "augmentor": a part of the program, of which there are several to choose from.
 bool names_a_doer(std::string_view word) {
   return word.size() >= 6 && (word.ends_with("er") || word.ends_with("or")) && word != "cipher" &&
@@ -62,6 +51,16 @@ bool names_a_login(std::string_view name) {
   std::vector<std::string> words = words_of(name);
   if (words.size() > 1 && (words.back() == "name" || words.back() == "id")) words.pop_back();
   return !words.empty() && std::find(kWords.begin(), kWords.end(), words.back()) != kWords.end();
+}
+
+bool says_nothing(std::string_view name) {
+  constexpr std::array<std::string_view, 40> kWords = {
+      "foo",     "bar",    "baz",    "qux",     "value",  "values", "my",     "the",
+      "item",    "object", "field",  "entry",   "str",    "opt",    "api",    "text",
+      "message", "string", "header", "headers", "arg",    "args",   "set",    "option",
+      "options", "query",  "body",   "content", "code",   "word",   "words",  "phrase",
+      "var",     "vars",   "param",  "private", "access", "input",  "tokens", "keys"};
+  return names_a_login(name) || has_one_of(name, kWords);
 }
 
 bool names_free_text(std::string_view name) {

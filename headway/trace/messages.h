@@ -40,6 +40,9 @@ bool names_a_login(std::string_view name);
 bool numbers_things(std::string_view name);
 bool is_number_of_thing(std::string_view text);
 
+// "value", "my_text", "user": behind such a name anything may stand.
+bool says_nothing(std::string_view name);
+
 // Behind such a name somebody wrote a sentence: "prompt", "run-notes".
 bool names_free_text(std::string_view name);
 

@@ -43,13 +43,21 @@ bool takes_a_name(std::string_view name) {
   return has_one_of(name, kWords);
 }
 
+// "bbox_inches": who names an argument so well knows what it takes.
+bool is_particular(std::string_view name) {
+  const std::vector<std::string> words = words_of(name);
+  return words.size() > 1 && words.back().size() > 3 && is_spoken_name(name) &&
+         name.find('.') == name.npos && !names_a_secret(name) && !names_a_login(name) &&
+         !says_nothing(words.back());
+}
+
 // Who is called so is handed the name of a part of the program, a file or a column.
 bool asks_for_a_name(std::string_view callee) {
-  constexpr std::array<std::string_view, 26> kWords = {
-      "file",    "glob",    "folder",  "download", "path",   "makedirs", "mkdir",
-      "isdir",   "isfile",  "exists",  "listdir",  "imread", "getattr",  "hasattr",
-      "setattr", "buffer",  "groupby", "argument", "scalar", "layer",    "astype",
-      "module",  "adapter", "metric",  "drop",     "rename"};
+  constexpr std::array<std::string_view, 28> kWords = {
+      "file",     "startswith", "endswith", "glob",    "folder",  "download", "path",
+      "makedirs", "mkdir",      "isdir",    "isfile",  "exists",  "listdir",  "imread",
+      "getattr",  "hasattr",    "setattr",  "buffer",  "groupby", "argument", "scalar",
+      "layer",    "astype",     "module",   "adapter", "metric",  "drop",     "rename"};
   return has_one_of(callee, kWords);
 }
 
@@ -276,8 +284,9 @@ class SourceLine {
     const bool word = spoken && std::none_of(text.begin(), text.end(), is_digit);
     const std::string callee = calls_.empty() ? "" : calls_.back();
     const bool direct = depth_ > 0 && depth_ == target_depth_;  // f(mode="x"), {"mode": "x"}
-    if (word && (index_ || takes_a_name(target_) || (direct && is_known_name(target_)) ||
-                 asks_for_a_name(callee)))
+    if (word &&
+        (index_ || takes_a_name(target_) ||
+         (direct && (is_known_name(target_) || is_particular(target_))) || asks_for_a_name(callee)))
       return true;
     if (spoken && asks_for_a_model(callee)) return true;
     if (names_a_secret(text) && !one_word && !in_sentences()) return false;
