@@ -192,6 +192,7 @@ class Command {
   }
 
   std::string option(std::string_view word) {
+    further_ = false;
     const size_t equals = std::min(word.find('='), word.size());
     behind_secret_ = names_a_secret(word.substr(0, equals));
     std::string out = shown_option(word.substr(0, equals));
