@@ -50,31 +50,62 @@ bool is_assignment(std::string_view word) {
   return name > 0 && name < word.size() && word[name] == '=';
 }
 
-// One command of several; the words of it one by one.
+struct Word {
+  size_t begin, end;
+  std::string bare;  // without its quotes
+};
+
+// As it is where its bare text may stay.
+std::string shown(std::string_view word, const std::string& bare, const std::string& redacted) {
+  if (redacted == bare) return std::string(word);
+  return bare == word ? redacted : std::string(kHidden);
+}
+
+// One command of several: assignments, the program, what it is told.
 class ShellCommand {
  public:
-  std::string next(const std::string& word) {
-    const bool to_file = std::exchange(redirected_, word.ends_with(">"));
-    if (is_redirection(word) || is_variable(word) || (to_file && is_plain_path(word))) return word;
-    std::string bare = word;
+  void add(std::string_view text, size_t begin, size_t end) {
+    std::string bare(text.substr(begin, end - begin));
     std::erase_if(bare, is_quote);
-    const std::string shown = judged(bare);
-    if (shown == bare) return word;
-    return bare == word ? shown : std::string(kHidden);
+    words_.push_back({begin, end, std::move(bare)});
+  }
+
+  std::string redacted(std::string_view text) const {
+    size_t first = 0;  // of the program
+    while (first < words_.size() &&
+           (is_assignment(words_[first].bare) || words_[first].bare == "export"))
+      ++first;
+    const std::vector<std::string> told = redacted_from(first);
+    std::string out;
+    for (size_t i = 0; i < words_.size(); ++i) {
+      const auto& [begin, end, bare] = words_[i];
+      const std::string_view word = text.substr(begin, end - begin);
+      if (i > 0) out += text.substr(words_[i - 1].end, begin - words_[i - 1].end);
+      const bool to_file = i > 0 && words_[i - 1].bare.ends_with(">") && is_plain_path(bare);
+      if (is_redirection(word) || is_variable(word) || to_file || word == "export") {
+        out += word;
+      } else {
+        out += shown(word, bare, i < first ? redact_assignment(bare) : told[i - first]);
+      }
+    }
+    return out;
   }
 
  private:
-  std::string judged(const std::string& word) {
-    if (words_.empty() && is_assignment(word)) return redact_assignment(word);
-    if (words_.empty() && word == "export") return word;
-    if (words_.empty() && !is_spoken_name(word) && !is_plain_path(word))
-      return std::string(kHidden);
-    words_.push_back(word);
-    return redact_command(words_).back();
+  std::vector<std::string> redacted_from(size_t first) const {
+    if (first == words_.size()) return {};
+    std::vector<std::string> told{"program"};
+    for (size_t i = first + 1; i < words_.size(); ++i) told.push_back(words_[i].bare);
+    const std::string& program = words_[first].bare;
+    const bool harmless = program.find(' ') == std::string::npos && !is_shaped(program) &&
+                          (is_spoken_name(program) || is_plain_path(program));
+    if (harmless) told[0] = program;
+    told = redact_command(told);
+    if (!harmless) told[0] = kHidden;
+    return told;
   }
 
-  std::vector<std::string> words_;
-  bool redirected_ = false;  // the word before was ">"
+  std::vector<Word> words_;
 };
 
 }  // namespace
@@ -87,16 +118,20 @@ bool is_shell(std::string_view program) {
 
 std::string redact_shell(std::string_view text) {
   std::string out;
-  ShellCommand command;
   for (size_t at = 0; at < text.size();) {
     if (is_blank(text[at]) || is_operator(text[at])) {
-      if (is_operator(text[at])) command = ShellCommand();
       out += text[at++];
       continue;
     }
-    const size_t end = end_of_word(text, at);
-    out += command.next(std::string(text.substr(at, end - at)));
-    at = end;
+    ShellCommand command;
+    while (at < text.size() && !is_operator(text[at])) {
+      const size_t end = end_of_word(text, at);
+      command.add(text, at, end);
+      at = end_of(text, end, [](char c) { return is_blank(c); });
+      if (at == text.size() || is_operator(text[at])) at = end;  // blanks before an operator
+      if (at == end && (at == text.size() || is_blank(text[at]))) break;
+    }
+    out += command.redacted(text);
   }
   return out;
 }
