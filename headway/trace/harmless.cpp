@@ -90,10 +90,36 @@ size_t tiny_parts(std::string_view text) {
   return tiny;
 }
 
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+
 bool is_short_hash(std::string_view part) {
-  return part.size() <= 8 && std::all_of(part.begin(), part.end(), [](char c) {
-           return is_digit(c) || (c >= 'a' && c <= 'f');
-         });
+  return part.size() <= 8 && std::all_of(part.begin(), part.end(), is_hex);
+}
+
+bool is_uuid(std::string_view text) {
+  constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+  if (text.size() != kForm.size()) return false;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (kForm[i] == 'x' ? !is_hex(text[i]) : text[i] != '-') return false;
+  return true;
+}
+
+// "mlx5_0", "ib0"
+bool is_device(std::string_view part) {
+  const size_t letters = end_of(part, 0, is_lower);
+  return letters > 0 && letters <= 3 && part.size() <= 8 &&
+         end_of(part, letters, [](char c) { return is_digit(c) || c == '_'; }) == part.size();
+}
+
+// "8hx2kq1x": the name of a temporary file
+bool is_made_up(std::string_view part) {
+  return part.size() <= 8 &&
+         std::all_of(part.begin(), part.end(), [](char c) { return is_digit(c) || is_lower(c); });
+}
+
+bool has_ending(std::string_view text) {
+  const size_t dot = text.rfind('.');
+  return dot != std::string_view::npos && is_file_ending(text.substr(dot + 1));
 }
 
 }  // namespace
@@ -142,12 +168,79 @@ bool is_spoken(std::string_view letters) {
     longest_silence = std::max(longest_silence, silent);
     const bool hump = i > 0 && is_upper(letters[i]) && is_lower(letters[i - 1]);
     humps += hump;
-    lone += hump && (i == 1 || is_upper(letters[i - 2]));  // "bPxR": one small letter
+    // "bPxR": one small letter, and no "No" or "In"
+    lone += hump && (i == 1 || is_upper(letters[i - 2])) && !is_vowel(letters[i - 1]);
   }
   const bool capitals = std::all_of(letters.begin(), letters.end(), is_upper);
   if (capitals) return letters.size() <= 6 || vowels * 5 >= letters.size();
-  return letters.size() <= 40 && lone <= 1 && vowels * 8 >= letters.size() &&
+  return letters.size() <= kLongestName && lone <= 1 && vowels * 8 >= letters.size() &&
          longest_silence <= 5 && 2 * letters.size() >= (letters.size() < 12 ? 5 : 7) * humps;
+}
+
+bool is_hash(std::string_view text) {
+  if (is_uuid(text)) return true;
+  return text.size() >= 7 && text.size() <= 64 && std::all_of(text.begin(), text.end(), is_hex) &&
+         std::any_of(text.begin(), text.end(), is_digit);
+}
+
+std::string without_hashes(std::string_view path) {
+  constexpr size_t kUuid = 36;
+  if (names_a_secret(path)) return std::string(path);
+  std::string out;
+  for (size_t at = 0; at < path.size();) {
+    const size_t end = end_of(path, at, is_alnum);
+    const size_t uuid = std::min(at + kUuid, path.size());
+    if (is_uuid(path.substr(at, kUuid)) && (uuid == path.size() || !is_alnum(path[uuid]))) {
+      at = uuid;
+    } else if (end > at) {
+      if (!is_hash(path.substr(at, end - at))) out += path.substr(at, end - at);
+      at = end;
+    } else {
+      out += path[at++];
+    }
+  }
+  return out;
+}
+
+bool is_code_name(std::string_view text) {
+  for (int digits = 0; digits < 2 && !text.empty() && is_digit(text.back()); ++digits)
+    text.remove_suffix(1);  // "NllLossBackward0"
+  const std::vector<std::string> words = words_of(text);
+  const bool scoped = text.find("::") != text.npos;  // "aten::norm"
+  const bool letters = std::all_of(text.begin(), text.end(), [&](char c) {
+    return is_letter(c) || c == '_' || c == '.' || (scoped && c == ':');
+  });
+  return letters && words.size() > 1 && text.size() <= kLongestName &&
+         !is_everyday_compound(text) && !names_a_secret(text) && is_spoken_name(text) &&
+         std::any_of(words.begin(), words.end(), [](const std::string& word) {
+           return word == "id" || (word.size() >= 3 && is_plain_word(word));
+         });
+}
+
+bool is_constant(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_upper(c) || c == '_'; }) &&
+         text.find('_') != text.npos && is_spoken_name(text);
+}
+
+bool is_marks(std::string_view text) {
+  const auto is_sign = [](char c) {
+    return std::string_view("<>|/,_ ").find(c) != std::string_view::npos;
+  };
+  return text.starts_with("<") && text.ends_with(">") &&
+         all_parts(text, is_sign, [](std::string_view part) {
+           return std::all_of(part.begin(), part.end(), is_letter) && is_spoken(part);
+         });
+}
+
+bool is_plain_structure(std::string_view text) {
+  constexpr std::string_view kSigns = "{}[]()<>,;|\"' \n:=";
+  const auto is_sign = [&](char c) { return kSigns.find(c) != std::string_view::npos; };
+  if (text.empty() || names_a_secret(text)) return false;
+  return all_parts(text, is_sign, [](std::string_view part) {
+    return is_short_number(part) || is_device(part) ||
+           (is_plain_path(part) && part.find('/') != part.npos) || is_code_name(part) ||
+           (is_plain_name(part) && !is_everyday_word(part));
+  });
 }
 
 bool is_spoken_name(std::string_view text) {
@@ -159,26 +252,29 @@ bool is_spoken_name(std::string_view text) {
 
 bool is_plain_path(std::string_view text) {
   if (text.empty() || text.size() > 1000) return false;
-  const size_t dot = text.rfind('.');
-  const bool ending = dot != std::string_view::npos && is_file_ending(text.substr(dot + 1));
-  const bool slash = text.find('/') != std::string_view::npos;
-  bool known = false;  // a part on the list
+  const bool ending = has_ending(text), slash = text.find('/') != std::string_view::npos;
   const bool from_root = text.starts_with("/");
+  const std::string named = ending || slash ? without_hashes(text) : std::string(text);
+  const bool deep = from_root && std::count(text.begin(), text.end(), '/') > 2;
+  bool known = false;  // a part on the list
   const auto is_sign = [&](char c) {
     return std::string_view("/-_.+=,*?~{}[]%@").find(c) != std::string_view::npos ||
            (from_root && c == ':');
   };
-  const bool spoken = all_parts(text, is_sign, [&](std::string_view part) {
+  const bool spoken = all_parts(named, is_sign, [&](std::string_view part) {
     if (std::count_if(part.begin(), part.end(), is_letter) >= 3)
       known |= is_mixed(part, kLongestNumber, is_plain_run);
     if (ending && (part.size() <= 4 || is_short_hash(part))) return true;
+    const bool letters = std::all_of(part.begin(), part.end(), is_letter);
+    if (is_made_up(part) && (deep || (slash && letters && part.size() <= 6))) return true;
     return has_a_word(part) &&
            is_mixed(part, kLongestIndex, [](std::string_view run) { return is_spoken(run); });
   });
   const bool rooted =
       from_root || text.starts_with("./") || text.starts_with("../") || text.starts_with("~/");
   if (!spoken || (text.find('=') != std::string_view::npos && names_a_secret(text))) return false;
-  return ending || (slash && (rooted || (known && !names_a_secret(text))));
+  return ending ||
+         (slash && ((rooted && (named == text || known)) || (known && !names_a_secret(text))));
 }
 
 }  // namespace headway

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 // Inside trace/: shapes that hold no secret. What passes none of these is not stored.
@@ -22,6 +23,24 @@ bool is_spoken_name(std::string_view text);
 // "data/*.jpg", "/srv/run_3", "labels.txt": parts that can be spoken, and something that only paths
 // have.
 bool is_plain_path(std::string_view text);
+
+// "9fceb02d0ae598e9", a UUID: hex in small letters, as runs, commits and files are named.
+bool is_hash(std::string_view text);
+
+// A path or the name of a file without the hashes in it; as it is when it speaks of secrets.
+std::string without_hashes(std::string_view path);
+
+// "patient_id", "TripletMarginLoss", "torch.nn": several words of letters, one of them on the list.
+bool is_code_name(std::string_view text);
+
+// "<pad>,<s>", "<|endoftext|>": words in angle brackets, as tokenizers have them.
+bool is_marks(std::string_view text);
+
+// "HF_TOKEN": the name of a setting.
+bool is_constant(std::string_view text);
+
+// Numbers and names in brackets and pairs, "a:1,b:0.5", {"x": [1, 2]}, none of them a secret's.
+bool is_plain_structure(std::string_view text);
 
 // Can these letters be spoken, as a word or as words in a row ("TFRecordDataset")?
 bool is_spoken(std::string_view letters);

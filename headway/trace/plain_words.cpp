@@ -254,6 +254,99 @@ constexpr std::string_view kNumbered =
     "vol warmup wav weight wgan wideresnet width wikitext window windows wmt word worker x "
     "xception xl y yolo yolov z zh ";
 
+// What programs are told to do.
+constexpr std::string_view kCommands =
+    "activate allow attach backup branch bundle cancel checkout cleanup client cluster commit "
+    "competitions compose configure connect console control convert create daemon deactivate "
+    "delete describe diff docker edit env exec export fetch filter find format generate grep head "
+    "help history images import info init inspect install kernel kill kubectl launch lint list "
+    "logs merge migrate module mount nohup package pipe poetry predict prune publish pull purge "
+    "push rebase reload remove render repo reset restart resume rsync sbatch scancel schedule "
+    "search serve server setup shell shutdown spawn squeue start status stop submit sudo summary "
+    "switch sync tail tee time timeout tune uninstall update upgrade upload validate verify watch "
+    "worker wrap xargs ";
+
+// What English sentences are made of, beside those. Nothing of what they speak about.
+constexpr std::string_view kSpeech =
+    "authenticate configure decrypt encrypt renew revoke rotate "
+    "able accept accepts accord according achieve acquire across actual adapt addition "
+    "additional adjust advance advanced affect affects afford ago agree aim align alike "
+    "almost alone along alter alternative although altogether always analyse analysis "
+    "analyze announce anything anyway apart apparent appear appears application approach "
+    "appropriate approximate arrange arrive ask asks aspect assign assigned assigns "
+    "associate assume assumes attach attached attempt attempts attend authorize authorized "
+    "automatic await aware balance basic basis become becomes behave behavior behaviour "
+    "behind belong belongs beside besides better beyond bind bring brings broad browser bug "
+    "builds calculate cancel cancelled capable capture careful carry certain chain chance "
+    "change changed changes characteristic choice choices choose chosen circle claim clause "
+    "clearly collect collects combination combine combined comes commit commits communicate "
+    "communication compare compared complain component components compose comprise conclude "
+    "condition conditions confirm conflict conflicts consequence considered consist "
+    "consistency consistent consists construct constructed constructor contact contain "
+    "contained contains continue continues contract contrary contribute control controls "
+    "convention cooperate correct correctly correspond corresponding corresponds corruption "
+    "cost costs course cover covers crash crashed create creates custom cut database "
+    "databases deal decide declare declared decrease define defines definition degree "
+    "deliver demand depend depends derive describe described describes description deserve "
+    "design desired detail detailed determine determined develop developer development "
+    "directly disappear discard disconnect discover discovered discuss distance distinct "
+    "distribute distribution divides doubt draw drawn driven dropped drops duplicate "
+    "duplicates earlier easily edit effect effective effort either elsewhere emit employ "
+    "enforce engage enough ensures enter entered entire environments equally equivalent "
+    "escape especially essential establish estimate even eventually everyone everything "
+    "everywhere evidence exact exactly examine except exchange exclude excluded execute "
+    "executed executes exercise exist existing expanded expensive experience expire expired "
+    "expires explain explains explicit explicitly explore express expression extent extra "
+    "extract extreme fact factor fair familiar favor fewer filled final finally fits fixed "
+    "follow followed following follows forbidden forced formal former forms frequent "
+    "frequently fresh fulfil fully further gain general generally grant granted great "
+    "greater grow guarantee guess guide halt happen happened happens hardly helps hence "
+    "highest hold holds however idea identical identifier identity ignored ignores imagine "
+    "immediate immediately imply importance important improve inaccessible include included "
+    "includes including inconsistent increase increased indeed independent indicate "
+    "indicates individual inform inherit initially inside insufficient intend intended "
+    "intent interest interested interfere interpret interpreter introduce investigate invoke "
+    "involve involved issue issued itself keeps know known knows lack largely largest latest "
+    "latter lead leads learn leaves let lets libraries lie linked listed little locate "
+    "located location locations locked longest lose loses lost lowest mainly maintain manage "
+    "manually mark marked matter means meant measure meet mention mentioned merely minor "
+    "miss misses mistake mix modifies modify moment moreover mostly moves multiple mutable "
+    "namely native natural nearly neither nevertheless newest nobody nonexistent normally "
+    "nothing notice nowhere numerous obey obtain obtained obvious obviously occur occurred "
+    "occurs odd offer official often oldest omit omitted ones operate opinion opposite "
+    "ordinary original originally others otherwise ought ours outside overall overlap "
+    "override owned owner paid pair pairs paper partial partially particular particularly "
+    "partly past pause pay perform performance performed perhaps period permanent permit "
+    "permitted persist place placed plan play plenty point points poor popular possibly "
+    "potential practical practice prefer preferred prepare prepared presence present "
+    "preserve pretend prevent prevents previously principal problems proceed produce "
+    "produced produces program programs prohibited promise proper properly properties "
+    "property propose protect protocol prove proved provide provided provider provides pull "
+    "purpose puts quality quantity quickly quite ranges rare rarely rather reach reached "
+    "reaches react readable real really reasonable reasons recent recently recognize "
+    "recognized recommend recommended reconnect recover refer reference references refers "
+    "refuse refuses regard regarding registration regular reject rejected rejects relate "
+    "related relation relatively relevant reliable rely remain remains remember removes "
+    "repair repeatedly replacement replaces reply represent representation request requests "
+    "requirement requirements resemble reserve resolved resolves respect respectively "
+    "respond response restarted restrict restricted restriction resulting retried reuse "
+    "revert revise rule rules satisfied satisfy scenario scheduled scheme scope screen "
+    "section seem seems selected selecting selection selects send sends sense sensible sent "
+    "separate separated separately serious serve served serves services session several "
+    "shares shut sign significant similarly simpler simplest simply single situation slight "
+    "slightly smallest solution solve somebody somehow someone something sometimes somewhat "
+    "somewhere soon speak special specific specifically specification specified specifies "
+    "spend stands stated stay stays stores straight strange strict strictly strong structure "
+    "submit submitted subsequent substitute succeed succeeds successful sudden suddenly "
+    "suffer sufficient suggest suggested suggests suit suitable supplied supplies supply "
+    "suppose supposed surface surrounding suspect switch system systems tell tells temporary "
+    "tend terms themselves therefore thing things think though thought throw thrown throws "
+    "thus tied till told took touch toward towards trigger trouble turn turned turns typical "
+    "typically unchanged underlying understand undo unfortunately unless unlikely "
+    "unrecognized unusual update updates upon usable useful useless usual usually utility "
+    "vain variant variety various vary visit wants way ways weak whatever whenever whereas "
+    "wherever whether whole whom whose wish wonder worked worse worth yield yields yourself ";
+
 constexpr std::string_view kEveryday =
     "animal animals ant autumn bedroom bird birds black blue boat bottle brown bus car cars "
     "cat cats chair church cow cyan deer dog dogs dragon fire flower flowers frog fruit "
@@ -298,6 +391,16 @@ bool holds(const Set& set, std::string_view word) {
 bool is_plain_word(std::string_view word) {
   static const Set words = parted(kWords);
   return holds(words, word);
+}
+
+bool is_command_word(std::string_view word) {
+  static const Set words = parted(kCommands);
+  return holds(words, word);
+}
+
+bool is_word_of_speech(std::string_view word) {
+  static const Set words = parted(kSpeech);
+  return is_plain_word(word) || holds(words, word);
 }
 
 bool is_numbered_word(std::string_view word) {

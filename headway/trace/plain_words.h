@@ -9,6 +9,13 @@ namespace headway {
 // name, or a password.
 bool is_plain_word(std::string_view word);
 
+// "exec", "install": what programs are told to do.
+bool is_command_word(std::string_view word);
+
+// Or one that any sentence may have: "please", "provide"? As a value of its own it may be a
+// password.
+bool is_word_of_speech(std::string_view word);
+
 // One of those that passwords are made of, too: "cat", "blue". Harmless when it stands alone.
 bool is_everyday_word(std::string_view word);
 

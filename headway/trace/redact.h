@@ -21,7 +21,8 @@ namespace headway {
 std::string redact(std::string_view text);
 
 // A command line, word by word (/proc/PID/cmdline). Values stay where the option has a known name
-// (--data-dir /data/train) or the value cannot be a secret (-j 8).
+// (--data-dir /data/train) or the value cannot be a secret (-j 8). What a shell is told (sh -c) is
+// read as commands.
 //
 //   {"train.py", "--lr", "1e-3", "--pw", "two words"}  ->  {"train.py", "--lr", "1e-3", "--pw",
 //   "***"}
@@ -31,7 +32,8 @@ std::string command_text(const std::vector<std::string>& words);  // the same in
 // NAME=value of an environment.
 std::string redact_assignment(std::string_view text);
 
-// The value of a variable: a number, "list of 3" or a path; empty when it is anything else.
+// The value of a variable, plain or as Python shows it: numbers, "list of 3" or a path; empty when
+// it is anything else.
 std::string redact_variable(std::string_view name, std::string_view value);
 
 // One line of Python. Code stays; of strings and remarks only what is plainly harmless.

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "headway/trace/characters.h"
+#include "headway/trace/commands.h"
 #include "headway/trace/harmless.h"
+#include "headway/trace/messages.h"
 #include "headway/trace/plain_words.h"
 #include "headway/trace/redact.h"
 #include "headway/trace/secret_shapes.h"
@@ -15,39 +17,9 @@ const std::string kGone(kHidden);
 
 enum class Trust { kNone, kUnknown, kKnown };  // in what stands behind a name
 
-template <size_t N>
-bool has_one_of(std::string_view name, const std::array<std::string_view, N>& words) {
-  const std::vector<std::string> own = words_of(name);
-  return std::any_of(own.begin(), own.end(), [&](const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  });
-}
-
-bool names_a_login(std::string_view name) {
-  return has_one_of(name, std::array<std::string_view, 4>{"u", "user", "username", "account"});
-}
-
-// Behind these words anything may stand.
-bool says_nothing(std::string_view name) {
-  constexpr std::array<std::string_view, 37> kWords = {
-      "foo",     "bar",    "baz",    "qux",     "value", "values", "my",    "the",
-      "item",    "object", "field",  "entry",   "str",   "opt",    "api",   "text",
-      "message", "string", "header", "headers", "arg",   "args",   "set",   "option",
-      "options", "query",  "body",   "content", "code",  "word",   "words", "phrase",
-      "var",     "vars",   "param",  "private", "access"};
-  return names_a_login(name) || has_one_of(name, kWords);
-}
-
-// Known: every word of it is one that training programs use.
 Trust trust_in(std::string_view name) {
   if (names_a_secret(name)) return Trust::kNone;
-  const std::vector<std::string> words = words_of(name);
-  const bool known = std::all_of(words.begin(), words.end(), [](const std::string& word) {
-    return word.size() == 1 || is_plain_word(word);
-  });
-  const bool says_something = std::any_of(words.begin(), words.end(),
-                                          [](const std::string& word) { return word.size() > 1; });
-  return known && says_something && !says_nothing(name) ? Trust::kKnown : Trust::kUnknown;
+  return is_known_name(name) ? Trust::kKnown : Trust::kUnknown;
 }
 
 bool is_name(std::string_view text) {
@@ -57,7 +29,7 @@ bool is_name(std::string_view text) {
          });
 }
 
-std::string shown(std::string_view value, Trust trust);
+std::string shown(std::string_view value, std::string_view name);
 
 bool is_list_of_paths(std::string_view value) {
   for (size_t at = 0; at <= value.size();) {
@@ -70,34 +42,84 @@ bool is_list_of_paths(std::string_view value) {
 }
 
 std::string shown_pair(std::string_view name, std::string_view value) {
-  return std::string(name) + "=" + shown(value, trust_in(name));
+  return std::string(name) + "=" + shown(value, name);
 }
 
 // "localhost:8080", "cuda:0", "app:server"
 bool is_port(std::string_view value) {
   const size_t colon = std::min(value.find(':'), value.size() - 1);
-  const std::string_view port = value.substr(colon + 1);
+  const std::string_view host = value.substr(0, colon), port = value.substr(colon + 1);
   const bool number = port.size() <= 5 && std::all_of(port.begin(), port.end(), is_digit);
-  return is_plain_word(value.substr(0, colon)) && !says_nothing(value) &&
-         !value.starts_with("root") && (number || is_plain_word(port));
+  return is_plain_name(host) && !names_a_login(host) && host != "root" &&
+         (number || (is_known_name(host) && is_plain_word(port)));
+}
+
+// "gpu01:8,gpu02:8"
+bool is_list_of_ports(std::string_view value) {
+  for (size_t at = 0; at < value.size();) {
+    const size_t end = std::min(value.find(',', at), value.size());
+    if (end == at || !is_port(value.substr(at, end - at))) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+// "c10d", "ib0"
+bool is_short_choice(std::string_view value) {
+  return value.size() <= 5 &&
+         std::all_of(value.begin(), value.end(), [](char c) { return is_lower(c) || is_digit(c); });
+}
+
+// "GPU-4cf8db2d-06c0-7d70-1a51-e59b25b2c16c"
+bool holds_uuid(std::string_view value) {
+  constexpr size_t kUuid = 36;
+  const std::string rest = without_hashes(value);
+  return rest.size() + kUuid == value.size() && is_spoken_name(rest);
+}
+
+// "MSFT"
+bool is_acronym(std::string_view value) {
+  return value.size() <= 5 && std::all_of(value.begin(), value.end(), is_upper);
 }
 
 // A value without signs that part it may be any word where the name is known.
-bool is_harmless(std::string_view value, Trust trust) {
+bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
+  if (is_short_number(value) || is_plain_path(value)) return !is_shaped(value);
+  if (names_a_hash(name) && is_hash(value)) return true;
+  if (trust == Trust::kKnown && holds_uuid(value)) return true;
+  if (numbers_things(name) && is_number_of_thing(value)) return true;
   if (is_shaped(value)) return false;
-  if (is_short_number(value) || is_plain_path(value)) return true;
+  if (is_code_name(value) || is_acronym(value) || is_command_word(value) || is_marks(value))
+    return true;
   const bool several = value.find_first_of(" :") != std::string_view::npos;
   if (several && names_a_secret(value)) return false;
-  if (is_plain_name(value)) return !several || trust == Trust::kKnown || is_port(value);
-  return trust == Trust::kKnown && !several && is_spoken_name(value);
+  if (trust == Trust::kKnown && is_short_choice(value)) return true;
+  if (is_plain_name(value)) return !several || trust == Trust::kKnown || is_list_of_ports(value);
+  if (names_free_text(name) && value.find(' ') != value.npos)
+    return redact_sentence(value, Care::kSpoken) == value;
+  if (trust != Trust::kKnown) return false;
+  const bool letters = std::none_of(value.begin(), value.end(), is_digit);
+  if (letters && value.find_first_of(" :({[;=") == value.npos) return is_spoken_name(value);
+  if (several || value.find_first_of("({[,;=") != value.npos) return is_plain_structure(value);
+  return is_spoken_name(value) && value.find('/') == value.npos;
 }
 
-std::string shown(std::string_view value, Trust trust) {
+// "SSH_AUTH_SOCK=/run/x", "--password-file /etc/x": where a secret lies is none.
+bool is_place_of_secret(std::string_view name, std::string_view value) {
+  constexpr std::array<std::string_view, 6> kPlaces = {"sock", "socket", "path",
+                                                       "file", "dir",    "folder"};
+  const std::vector<std::string> words = words_of(name);
+  return value.starts_with("/") && is_plain_path(value) && !is_shaped(value) && !words.empty() &&
+         std::find(kPlaces.begin(), kPlaces.end(), words.back()) != kPlaces.end();
+}
+
+std::string shown(std::string_view value, std::string_view name) {
   if (value.empty()) return "";
-  if (trust == Trust::kNone) return kGone;
+  const Trust trust = trust_in(name);
+  if (trust == Trust::kNone) return is_place_of_secret(name, value) ? std::string(value) : kGone;
   if (value.find("://") != std::string_view::npos)
     return value.find_first_of(" \t\n'\"") == std::string_view::npos ? redact_url(value) : kGone;
-  if (is_harmless(value, trust) || is_list_of_paths(value)) return std::string(value);
+  if (is_harmless(value, name, trust) || is_list_of_paths(value)) return std::string(value);
   if (const size_t equals = value.find('='); equals < value.size() && value[0] != '-') {
     if (is_name(value.substr(0, equals)) && is_spoken_name(value.substr(0, equals)))
       return shown_pair(value.substr(0, equals), value.substr(equals + 1));
@@ -117,7 +139,7 @@ std::string shown_short(std::string_view word) {
   const bool flags = rest.size() <= 2 && std::all_of(rest.begin(), rest.end(), is_letter) &&
                      kOftenSecret.find(word[1]) == std::string_view::npos;
   const bool named = is_plain_name(word.substr(1)) && word.find(':') == std::string_view::npos;
-  if (flags || named || is_short_number(rest)) return std::string(word);
+  if (flags || named || is_code_name(rest) || is_short_number(rest)) return std::string(word);
   return std::string(word.substr(0, 2)) + kGone;
 }
 
@@ -136,35 +158,51 @@ std::string redact_lines(std::string_view code) {
   return out;
 }
 
+// "--metrics bleu rouge": further words behind it belong to it, too.
+bool takes_several(std::string_view option) {
+  return option.ends_with("s") && option.size() > 3 && is_known_name(option);
+}
+
 // Goes over the words of a command line from left to right.
 class Command {
  public:
-  explicit Command(std::string_view program)
-      : python_(program.substr(program.rfind('/') + 1).find("python") != std::string_view::npos) {}
+  explicit Command(std::string_view program) { see(program); }
 
   std::string next(std::string_view word) {
     if (is_option(word)) return option(word);
-    if (behind_secret_) return kGone;  // also the second word of a password without quotes
+    if (behind_secret_) return is_place_of_secret(option_, word) ? std::string(word) : kGone;
     const std::string name = std::exchange(option_, "");
     if (python_ && name == "-c") return redact_lines(word);
     if (python_ && name == "-m") return is_spoken_name(word) ? std::string(word) : kGone;
+    if (shell_ && name.ends_with("c")) return redact_shell(word);
     if (names_a_login(name) && word.find(':') != std::string_view::npos) return kGone;
-    return shown(word, name.starts_with("-") && name.size() > 2 ? trust_in(name) : Trust::kUnknown);
+    see(word);
+    const bool further = std::exchange(further_, false);
+    const bool letters = std::none_of(word.begin(), word.end(), is_digit);
+    const std::string out = shown(word, name.size() > 2 && (letters || !further) ? name : "");
+    further_ = takes_several(name) && out == word && is_spoken_name(word);
+    if (further_) option_ = name;
+    return out;
   }
 
  private:
+  void see(std::string_view program) {
+    python_ |= program.substr(program.rfind('/') + 1).starts_with("python");
+    shell_ |= is_shell(program);
+  }
+
   std::string option(std::string_view word) {
+    further_ = false;
     const size_t equals = std::min(word.find('='), word.size());
     behind_secret_ = names_a_secret(word.substr(0, equals));
     std::string out = shown_option(word.substr(0, equals));
     option_ = equals == word.size() && !out.ends_with(kHidden) ? out : "";
-    if (equals < word.size())
-      out += "=" + shown(word.substr(equals + 1), trust_in(word.substr(0, equals)));
+    if (equals < word.size()) out += "=" + shown(word.substr(equals + 1), word.substr(0, equals));
     return out;
   }
 
-  bool python_;
-  bool behind_secret_ = false;
+  bool python_ = false, shell_ = false;
+  bool behind_secret_ = false, further_ = false;
   std::string option_;  // the word before, when it waits for a value
 };
 
@@ -207,19 +245,33 @@ std::string redact_assignment(std::string_view text) {
   if (equals == std::string_view::npos || !is_name(text.substr(0, equals))) return kGone;
   const std::string_view name = text.substr(0, equals), value = text.substr(equals + 1);
   if (name == "PWD" || name == "OLDPWD") return shown_pair("folder", value).replace(0, 6, name);
+  const bool login = name == "USER" || name == "LOGNAME" || name == "USERNAME";
+  if (login && is_spoken(value) && std::all_of(value.begin(), value.end(), is_letter))
+    return std::string(text);
   if (!is_option(value) || names_a_secret(name)) return shown_pair(name, value);
   std::vector<std::string> words = parted(value);  // XLA_FLAGS=--xla_...
   words.insert(words.begin(), "flags");
   return std::string(name) + "=" + command_text(words).substr(6);
 }
 
-std::string redact_variable(std::string_view name, std::string_view value) {
+// 'x' and PosixPath('x') -> x
+std::string_view unquoted(std::string_view value) {
+  const size_t open = value.find('(');
+  if (open < value.size() && value.substr(0, open).ends_with("Path") && value.ends_with(")"))
+    value = value.substr(open + 1, value.size() - open - 2);
+  const bool quoted = value.size() >= 2 && is_quote(value[0]) && value.back() == value[0];
+  return quoted ? value.substr(1, value.size() - 2) : value;
+}
+
+std::string redact_variable(std::string_view name, std::string_view shown) {
+  const std::string_view value = unquoted(shown);
   if (names_a_secret(name) || is_shaped(value)) return "";
   if (value.find("://") != std::string_view::npos)
-    return redact_url(value) == value ? std::string(value) : "";
+    return redact_url(value) == value ? std::string(shown) : "";
   const bool number = is_short_number(value) || value == "nan" || value == "inf" || value == "-inf";
   const bool length = value.starts_with("list of ") && is_short_number(value.substr(8));
-  return number || length || is_plain_path(value) ? std::string(value) : "";
+  const bool numbers = value.find_first_of("([") < value.size() && is_plain_structure(value);
+  return number || length || numbers || is_plain_path(value) ? std::string(shown) : "";
 }
 
 }  // namespace headway

@@ -54,6 +54,7 @@ bool is_spoken_piece(std::string_view text) {
 
 // Behind these words Python quotes names of the code, not values.
 bool names_code(std::string_view before, std::string_view after) {
+  before.remove_prefix(end_of(before, 0, [](char c) { return c == '<' || c == '('; }));
   constexpr std::array<std::string_view, 10> kBefore = {"attribute",  "module",   "named", "name",
                                                         "argument:",  "argument", "class", "layer",
                                                         "arguments:", "function"};
@@ -68,10 +69,34 @@ bool is_topic(std::string_view word) {
   return is_one_of(word, kWords);
 }
 
+// "specified", "missing", "automatically": the endings of words that sentences are made of.
+bool is_inflected(std::string_view word) {
+  constexpr std::array<std::string_view, 24> kEndings = {
+      "ing",  "ed",    "tion", "tions", "sion", "ly",   "able", "ible",
+      "ment", "ments", "ness", "ity",   "ize",  "izes", "ful",  "less",
+      "ous",  "ive",   "ance", "ence",  "ency", "ical", "ify",  "ally"};
+  if (word.ends_with("s") && is_word_of_speech(word.substr(0, word.size() - 1))) return true;
+  return word.size() >= 6 && is_all(word, is_letter) && is_all(word.substr(1), is_lower) &&
+         is_spoken(word) && std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view e) {
+           return word.ends_with(e);
+         });
+}
+
+// Behind these words the secret itself is told: "the token is x", "log in with x".
+bool tells(std::string_view before) {
+  constexpr std::array<std::string_view, 10> kWords = {"is",    "was", "be",    "with",    "as",
+                                                       "using", "got", "tried", "default", "e.g."};
+  if (before.ends_with("Error:") || before.ends_with("Exception:")) return false;
+  return is_one_of(before, kWords) || before.ends_with(":") || before.ends_with("=") ||
+         names_a_secret(before);
+}
+
 struct Word {
   std::string_view before, after;  // its neighbours
   Care care = Care::kSpoken;
   bool quoted = false;
+  bool code = false;    // in `these`
+  bool hashes = false;  // the line speaks of them
 };
 
 // "file.cpp:12"
@@ -83,27 +108,44 @@ std::string_view without_line(std::string_view core) {
 
 bool is_harmless(std::string_view core, const Word& word) {
   if (core.empty()) return true;
+  if (is_plain_path(without_line(core)) && word.care == Care::kSpoken) return true;
+  if (is_hash(core) && word.hashes) return true;
   if (is_shaped(core)) return false;
-  if (word.care == Care::kSecret && !is_all(core, is_letter) && is_letter(core[0]) &&
-      core.find('/') == core.npos && core.find('.') == core.npos)
-    return false;  // "MyDog_Rex" may be anything here
+  const bool alone = word.before.empty() && word.after.empty();
+  if (word.care == Care::kSecret && !names_a_secret(word.before)) {
+    if (!word.quoted && (is_code_name(core) || is_constant(core) ||
+                         (is_inflected(core) && !alone && !tells(word.before))))
+      return true;
+    if (word.code && is_spoken_piece(core)) return true;
+  }
   if (is_plain_piece(core, word.care == Care::kSecret)) return true;
-  if (!word.quoted && is_topic(core)) return true;
-  if (is_plain_path(without_line(core)) &&
-      (word.care == Care::kSpoken || (core[0] == '/' && core.find('?') == core.npos)))
+  if (!word.quoted && !alone && word.care != Care::kListed && is_word_of_speech(core)) return true;
+  if (!word.quoted && (is_topic(core) || (is_made_of_names(core) && !tells(word.before))))
     return true;
-  if (word.care != Care::kSpoken) return false;
+  if (word.before == "Key" && is_code_name(core)) return true;  // of a dict
+  if (is_plain_path(without_line(core)) && core[0] == '/' && core.find('?') == core.npos)
+    return true;
+  if (word.care == Care::kListed && word.quoted && is_code_name(core)) return true;
+  if (word.care > Care::kTold || (word.care == Care::kTold && tells(word.before)))
+    return is_inflected(core) && !word.quoted && word.care == Care::kTold;
   if (is_short_number(core)) return true;
   if (core.starts_with("0x") && core.size() <= 14 && !word.quoted) return true;
+  if (const size_t arrow = core.find("->"); arrow != core.npos && !word.quoted)
+    return is_harmless(core.substr(0, arrow), word) && is_harmless(core.substr(arrow + 2), word);
+  if (is_code_name(core)) return true;
+  if (names_code(word.before, word.after) && is_spoken_name(core)) return true;
   if (!is_spoken_piece(core)) return false;
   return !word.quoted || names_code(word.before, word.after);
 }
 
-// "ValueError:", the first word of an exception
+// "ValueError:", "h5py.h5e.Error:", the first word of an exception
 bool is_class(std::string_view chunk) {
-  return chunk.ends_with(":") && is_spoken_piece(chunk.substr(0, chunk.size() - 1)) &&
-         (chunk.find("Error") != std::string_view::npos ||
-          chunk.find("Exception") != std::string_view::npos);
+  if (!chunk.ends_with(":") || is_shaped(chunk)) return false;
+  const std::string_view name = chunk.substr(0, chunk.size() - 1);
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return is_alnum(c) || c == '_' || c == '.'; }) &&
+         is_spoken_piece(last) && (last.ends_with("Error") || last.ends_with("Exception"));
 }
 
 bool is_around(char c) { return kAround.find(c) != std::string_view::npos; }
@@ -125,17 +167,15 @@ std::string shown(std::string_view chunk, const Word& word) {
 
 // Does it speak of a secret? "the padding token" does not, nor do "missing key(s)".
 bool speaks_of_secrets(std::string_view line) {
-  std::string before;
+  std::string_view before, chunk;
   for (size_t at = 0; at < line.size();) {
-    const size_t end = end_of(line, at, [](char c) { return !is_blank(c); });
-    const std::string_view chunk = line.substr(at, end - at);
-    const bool names = chunk.find("(s)") != std::string_view::npos || chunk == "KeyError:";
-    if (!names && names_a_secret(before + " " + std::string(chunk)) && names_a_secret(chunk))
-      return true;
-    before = chunk;
-    at = std::max(end, at + 1);
+    const size_t begin = end_of(line, at, is_blank);
+    at = end_of(line, begin, [](char c) { return !is_blank(c); });
+    const std::string_view after = line.substr(begin, at - begin);
+    if (speaks_of_a_secret(before, chunk, after)) return true;
+    before = chunk, chunk = after;
   }
-  return false;
+  return speaks_of_a_secret(before, chunk, "");
 }
 
 bool is_option(std::string_view chunk) {
@@ -154,7 +194,9 @@ bool opens(std::string_view chunk, char quote) {
 }  // namespace
 
 std::string redact_sentence(std::string_view line, Care care) {
-  if (speaks_of_secrets(line)) care = Care::kSecret;
+  if (care != Care::kTold && speaks_of_secrets(line)) care = Care::kSecret;
+  const bool hashes = care != Care::kSecret && names_a_hash(line);
+  bool code = false;  // between backquotes
   struct Chunk {
     size_t begin, end;
   };
@@ -186,8 +228,10 @@ std::string redact_sentence(std::string_view line, Care care) {
       continue;
     }
     const bool listed = command || quotation != '\0';
-    out +=
-        shown(chunk, {before, text(i + 1), std::max(care, listed ? Care::kListed : care), quoted});
+    const auto ticks = std::count(chunk.begin(), chunk.end(), '`');
+    out += shown(chunk, {before, text(i + 1), std::max(care, listed ? Care::kListed : care), quoted,
+                         code || ticks > 0, hashes});
+    code ^= ticks % 2 == 1;
     if (quotation != '\0' && !opens(chunk, quotation) &&
         chunk.find(quotation) != std::string_view::npos)
       quotation = '\0';

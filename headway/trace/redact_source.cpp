@@ -43,19 +43,28 @@ bool takes_a_name(std::string_view name) {
   return has_one_of(name, kWords);
 }
 
+// "bbox_inches": who names an argument so well knows what it takes.
+bool is_particular(std::string_view name) {
+  const std::vector<std::string> words = words_of(name);
+  return words.size() > 1 && words.back().size() > 3 && is_spoken_name(name) &&
+         name.find('.') == name.npos && !names_a_secret(name) && !names_a_login(name) &&
+         !says_nothing(words.back());
+}
+
 // Who is called so is handed the name of a part of the program, a file or a column.
 bool asks_for_a_name(std::string_view callee) {
-  constexpr std::array<std::string_view, 22> kWords = {
-      "path",    "makedirs", "mkdir",   "isdir",  "isfile",  "exists",   "listdir", "imread",
-      "getattr", "hasattr",  "setattr", "buffer", "groupby", "argument", "scalar",  "layer",
-      "astype",  "module",   "adapter", "metric", "drop",    "rename"};
+  constexpr std::array<std::string_view, 28> kWords = {
+      "file",     "startswith", "endswith", "glob",    "folder",  "download", "path",
+      "makedirs", "mkdir",      "isdir",    "isfile",  "exists",  "listdir",  "imread",
+      "getattr",  "hasattr",    "setattr",  "buffer",  "groupby", "argument", "scalar",
+      "layer",    "astype",     "module",   "adapter", "metric",  "drop",     "rename"};
   return has_one_of(callee, kWords);
 }
 
 // Who is called so is handed the name of a model or of data, with a number in it.
 bool asks_for_a_model(std::string_view callee) {
-  return has_one_of(callee,
-                    std::array<std::string_view, 4>{"pretrained", "dataset", "make", "tfds"});
+  return has_one_of(
+      callee, std::array<std::string_view, 5>{"pretrained", "dataset", "make", "tfds", "model"});
 }
 
 // Who is called so is handed sentences.
@@ -66,6 +75,52 @@ bool takes_sentences(std::string_view name) {
       "assert",   "desc",     "exception", "message", "help",  "title",  "description",
       "critical", "notice",   "echo",      "text"};
   return has_one_of(name, kWords);
+}
+
+// Who is called so is handed the name of a setting: os.environ["HF_TOKEN"] holds no secret itself.
+bool asks_for_a_setting(std::string_view callee) {
+  return has_one_of(callee, std::array<std::string_view, 3>{"environ", "getenv", "env"});
+}
+
+// config.get("api_key")
+bool looks_up(std::string_view callee) {
+  return has_one_of(callee, std::array<std::string_view, 4>{"get", "pop", "getattr", "hasattr"});
+}
+
+// f"Bearer {token}": what it holds is in the variable.
+bool is_scheme(std::string_view text) {
+  const std::vector<std::string> words = words_of(text);
+  return words.empty() || (words.size() == 1 &&
+                           (words[0] == "bearer" || words[0] == "token" || words[0] == "basic"));
+}
+
+// Who is called so is handed a question to the user.
+bool asks_the_user(std::string_view callee) {
+  return has_one_of(callee,
+                    std::array<std::string_view, 4>{"getpass", "input", "prompt", "confirm"});
+}
+
+// What is called so explains an option to the user.
+bool takes_help(std::string_view name) {
+  return has_one_of(
+      name, std::array<std::string_view, 5>{"help", "description", "desc", "epilog", "usage"});
+}
+
+// "--token-dropout", "-v"
+bool is_option(std::string_view text) {
+  if (text.size() == 2 && text[0] == '-') return is_letter(text[1]);
+  return text.starts_with("--") && text.size() > 3 && is_spoken_name(text.substr(2)) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_lower(c) || c == '-' || c == '_'; });
+}
+
+// "if not token: ...": what stands behind the colon is a statement.
+bool begins_a_block(std::string_view line) {
+  constexpr std::array<std::string_view, 6> kWords = {"if",  "elif", "while",
+                                                      "for", "with", "except"};
+  const size_t begin = end_of(line, 0, is_blank);
+  const std::string_view word = line.substr(begin, end_of(line, begin, is_letter) - begin);
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
 size_t end_of_string(std::string_view line, size_t from, std::string_view quotes, bool raw) {
@@ -91,28 +146,40 @@ class SourceLine {
 
  private:
   void find_suspicion() {
+    const std::string_view code = line_.substr(end_of(line_, 0, is_blank));
+    if (code.starts_with("import ") || code.starts_with("from ")) return;
     for (size_t at = 0; at < line_.size();) {
       const size_t end = end_of(line_, at, is_name);
       const std::string_view name = line_.substr(at, end - at);
+      if (name == "pass" && is_statement(at, end)) return;
       suspicious_ |= takes_a_secret(name);
       at = std::max(end, at + 1);
     }
   }
 
+  // Python's own "pass", with nothing but a remark behind it?
+  bool is_statement(size_t begin, size_t end) const {
+    end = end_of(line_, end, is_blank);
+    return line_.find_first_not_of(" \t") == begin && (end == line_.size() || line_[end] == '#');
+  }
+
   size_t take(size_t at) {
     const char c = line_[at];
     if (c == '#') {
-      out_ += redact_sentence(line_.substr(at), suspicious_ ? Care::kSecret : Care::kSpoken);
+      out_ += redact_sentence(line_.substr(at), Care::kSpoken);
       return line_.size();
     }
     if (is_quote(c)) return take_string(at, "");
     if (is_digit(c)) return take_number(at);
     if (is_name(c)) return take_name(at);
     if (c == '(') calls_.push_back(name_);
+    if (c == '(' || c == '[') first_ = true;
+    if (c == ',' || c == ')') first_ = false;
     if (c == ')' && !calls_.empty()) calls_.pop_back();
     depth_ += c == '(' || c == '[' || c == '{';
     depth_ -= c == ')' || c == ']' || c == '}';
     if (c == '=' || c == ':') target_ = name_, target_depth_ = depth_;
+    if (c == ':' && depth_ == 0 && begins_a_block(line_)) target_.clear();
     if (c == '[' && (!name_.empty() || out_.ends_with("]"))) index_ = true;
     if (c != '[' && c != ' ') index_ = false;
     if ((c == ',' && depth_ <= target_depth_) || c == '{' || c == ';') target_.clear();
@@ -144,7 +211,8 @@ class SourceLine {
 
   size_t take_number(size_t at) {
     const size_t end = end_of(line_, at, [](char c) { return is_name(c) || c == '.'; });
-    const bool secret = !target_.empty() && names_a_secret(target_);
+    const bool in_call = depth_ > target_depth_ && !calls_.empty();  // PRNGKey(42)
+    const bool secret = (names_a_secret(target_) && !in_call) || is_default_of_secret();
     out_ += secret ? kHidden : line_.substr(at, end - at);
     return end;
   }
@@ -159,19 +227,41 @@ class SourceLine {
     const bool formatted = prefix.find_first_of("fF") != std::string_view::npos;
     out_ += quotes + shown(content, formatted);
     if (end < line_.size()) out_ += quotes;
+    of_secret_ |= content.starts_with("-") && names_a_secret(content);
     if (content.size() <= 64 && names_a_secret(content))
       target_ = content, target_depth_ = depth_;  // {"password": ...
     index_ = false;
+    name_ = std::all_of(content.begin(), content.end(), is_name) ? content : "";  // {"mode": ...
     return std::min(line_.size(), end + quotes.size());
   }
 
   bool in_sentences() const {
-    return sentence_ || takes_sentences(target_) ||
+    const bool documentation = line_.substr(end_of(line_, 0, is_blank), 3) == "\"\"\"";
+    return documentation || sentence_ || takes_sentences(target_) ||
            std::any_of(calls_.begin(), calls_.end(),
                        [](const std::string& name) { return takes_sentences(name); });
   }
 
+  bool is_default_of_secret() const { return of_secret_ && target_ == "default"; }
+
+  // The first that a call is handed, or a help text: speaks of secrets, holds none.
+  bool only_names(std::string_view content) const {
+    const std::string callee = calls_.empty() ? "" : calls_.back();
+    const bool setting =
+        (first_ && asks_for_a_setting(callee)) || (index_ && asks_for_a_setting(name_));
+    if (setting && is_constant(content)) return true;
+    const bool looked_up = index_ || (first_ && looks_up(callee));
+    if (looked_up && is_made_of_names(content)) return true;
+    if (first_ && asks_the_user(callee)) return redact_sentence(content, Care::kTold) == content;
+    if (takes_help(target_)) return redact_sentence(content, Care::kTold) == content;
+    return is_option(content);
+  }
+
   std::string shown(std::string_view content, bool formatted) const {
+    if (is_default_of_secret()) return std::string(kHidden);
+    if (formatted && content.find('{') != content.npos && is_scheme(without_fields(content)))
+      return std::string(content);
+    if (!formatted && only_names(content) && !is_shaped(content)) return std::string(content);
     if (!target_.empty() && names_a_secret(target_)) return std::string(kHidden);
     if (content.find("://") != std::string_view::npos && !formatted &&
         content.find(' ') == std::string_view::npos)
@@ -188,13 +278,18 @@ class SourceLine {
     const bool file = dot != std::string::npos && is_file_ending(text.substr(dot + 1));
     if (is_plain_path(text) && (!suspicious_ || file)) return true;
     if (!suspicious_ && text.size() <= kShortNumber && is_short_number(text)) return true;
+    if (!suspicious_ && (is_code_name(text) || is_marks(text))) return true;
     const bool one_word = text.find(' ') == std::string::npos;
     const bool spoken = !suspicious_ && one_word && is_spoken_name(text);
     const bool word = spoken && std::none_of(text.begin(), text.end(), is_digit);
     const std::string callee = calls_.empty() ? "" : calls_.back();
-    if (word && (index_ || takes_a_name(target_) || asks_for_a_name(callee))) return true;
+    const bool direct = depth_ > 0 && depth_ == target_depth_;  // f(mode="x"), {"mode": "x"}
+    if (word &&
+        (index_ || takes_a_name(target_) ||
+         (direct && (is_known_name(target_) || is_particular(target_))) || asks_for_a_name(callee)))
+      return true;
     if (spoken && asks_for_a_model(callee)) return true;
-    if (names_a_secret(text) && !one_word) return false;
+    if (names_a_secret(text) && !one_word && !in_sentences()) return false;
     const Care care = suspicious_                   ? Care::kSecret
                       : one_word || !in_sentences() ? Care::kListed
                                                     : Care::kSpoken;
@@ -251,6 +346,8 @@ class SourceLine {
   bool assert_ = false;
   bool sentence_ = false;           // behind raise, or behind the comma of assert
   bool index_ = false;              // right behind [
+  bool first_ = false;              // in brackets, before a comma
+  bool of_secret_ = false;          // behind "--password"
   std::string name_, target_;       // the last name; the one that is assigned to
   std::vector<std::string> calls_;  // whose parentheses are open
 };

@@ -72,8 +72,48 @@ TEST(RedactCommand, KeepsWhatTrainingProgramsAreToldAndNothingElse) {
   EXPECT_EQ(command_text({"python", "train.py", "--lr", "1e-3", "--data-dir", "/data/train", "--pw",
                           "two words", "--thing", "opensesame", "-u", "me:x"}),
             "python train.py --lr 1e-3 --data-dir /data/train --pw *** --thing *** -u ***");
-  EXPECT_EQ(command_text({"env", "PGPASSWORD=x", "sh", "-c", "login x"}),
-            "env PGPASSWORD=*** sh -c ***");
+  EXPECT_EQ(
+      command_text({"env", "PGPASSWORD=x", "sh", "-c", "PW=x A=1 login opensesame | tail -n 3"}),
+      "env PGPASSWORD=*** sh -c PW=*** A=1 login *** | tail -n 3");
+}
+
+TEST(RedactCommand, ReadsWhatAShellIsTold) {
+  EXPECT_EQ(command_text({"bash", "-c", "A=0,1 HF_TOKEN=x python t.py --pw 'a b' > t.log 2>&1"}),
+            "bash -c A=0,1 HF_TOKEN=*** python t.py --pw *** > t.log 2>&1");
+}
+
+TEST(RedactCommand, JudgesStructuresByTheirLeaves) {
+  const std::string numbers = "TF_CONFIG={\"ps\": [\"10.0.0.1:22\"], \"index\": 1}";
+  EXPECT_EQ(redact_assignment(numbers), numbers);
+  EXPECT_EQ(redact_assignment("TF_CONFIG={\"index\": 1, \"pw\": \"x\"}"), "TF_CONFIG=***");
+}
+
+TEST(SecretNames, SayByTheirLastWordWhatTheyAre) {
+  for (const char* name : {"api_key", "HF_TOKEN", "token_string", "key", "dbPassword", "secret_id"})
+    EXPECT_TRUE(names_a_secret(name)) << name;
+  for (const char* name : {"key_column", "TokenClassification", "pad_token", "secretary", "monkey",
+                           "passes", "author", "password_length"})
+    EXPECT_FALSE(names_a_secret(name)) << name;
+}
+
+TEST(RedactPath, KeepsHashesOnlyWhereHashesStand) {
+  const std::string path = "/runs/" + kHex + "/step.pt";
+  EXPECT_EQ(redact_path(path), path);
+  EXPECT_EQ(redact("commit " + kHex), "commit " + kHex);
+  EXPECT_EQ(redact("/secret/" + kHex), "***");
+}
+
+TEST(RedactException, KeepsASentenceAndHidesWhatItTells) {
+  const char* plain = "ValueError: Asking to provide a token, see `pad_token`.";
+  EXPECT_EQ(redact_exception(plain), plain);
+  EXPECT_EQ(redact_exception("ValueError: the token is darling"), "ValueError: the token is ***");
+}
+
+TEST(RedactSource, KeepsNamesOfSecretsAndHidesTheirValues) {
+  EXPECT_EQ(redact_source("key = os.environ.get('API_KEY', 'opensesame')"),
+            "key = os.environ.get('API_KEY', '***')");
+  EXPECT_EQ(redact_source("key = jax.random.PRNGKey(42)"), "key = jax.random.PRNGKey(42)");
+  EXPECT_EQ(redact_source("add('--pin', default=4711)"), "add('--pin', default=***)");
 }
 
 TEST(RedactSource, KeepsCodeAndHidesWhatItsStringsMayHold) {

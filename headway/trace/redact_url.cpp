@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <array>
+
 #include "headway/trace/characters.h"
 #include "headway/trace/harmless.h"
+#include "headway/trace/messages.h"
 #include "headway/trace/redact.h"
 #include "headway/trace/secret_shapes.h"
 
@@ -24,26 +28,54 @@ std::string shown_if(bool harmless, std::string_view text) {
 }
 
 bool is_harmless_part(std::string_view part) {
-  return !is_shaped(part) && (is_spoken_name(part) || is_plain_path(part));
+  const std::string named = without_hashes(part);
+  if (const size_t equals = named.find('='); equals != named.npos)  // "date=2024-05-01"
+    return is_spoken_name(named.substr(0, equals)) && !names_a_secret(named) &&
+           (is_short_number(named.substr(equals + 1)) || is_plain_name(named.substr(equals + 1)));
+  return !is_shaped(named) && (is_spoken_name(named) || is_plain_path(part));
 }
 
 // Behind /webhooks/, /token/ and the like stands the secret itself.
-std::string redact_parts(std::string_view path, bool hook) {
-  bool secret = false;
+std::string redact_parts(std::string_view path, bool secret) {
+  std::string_view before;
   return each_between(path, "/", [&](std::string_view part) {
-    const bool harmless = !secret && is_harmless_part(part);
-    secret |= names_a_secret(part) || part == "webhooks" || (hook && part == "services");
+    const bool number = numbers_things(before) && is_number_of_thing(part);
+    const bool harmless = !secret && (number || is_harmless_part(part));
+    secret |= names_a_secret(part) || part == "webhooks";
+    before = part;
     return shown_if(harmless, part);
   });
 }
 
-std::string redact_query(std::string_view query) {
-  return each_between(query, "&;", [](std::string_view pair) {
+// "curriculum+learning%20rate"
+bool is_phrase(std::string_view value) {
+  std::string spaced(value);
+  for (size_t at = 0; (at = spaced.find("%20", at)) != std::string::npos;)
+    spaced.replace(at, 3, " ");
+  std::replace(spaced.begin(), spaced.end(), '+', ' ');
+  return !is_shaped(value) && !is_everyday_compound(spaced) && !names_a_secret(spaced) &&
+         is_spoken_name(spaced);
+}
+
+// "#module-secrets", "#comment-12": words and numbers, not mixed
+bool is_anchor(std::string_view text) {
+  for (size_t i = 1; i < text.size(); ++i)
+    if (is_alnum(text[i]) && is_alnum(text[i - 1]) && is_digit(text[i]) != is_digit(text[i - 1]))
+      return false;
+  return is_spoken_name(text) && text.find_first_of("-.") != text.npos;
+}
+
+std::string redact_query(std::string_view query, bool search) {
+  return each_between(query, "&;", [&](std::string_view pair) {
     const size_t equals = std::min(pair.find('='), pair.size());
     const std::string_view name = pair.substr(0, equals);
-    if (equals == pair.size()) return shown_if(is_plain_name(name), name);
+    if (equals == pair.size()) return shown_if(is_plain_name(name) || is_anchor(name), name);
     const std::string_view value = pair.substr(equals + 1);
-    const bool harmless = !names_a_secret(name) && (is_short_number(value) || is_plain_name(value));
+    const bool known = is_known_name(name) || (search && (name == "q" || name == "query"));
+    const bool harmless =
+        !names_a_secret(name) && (is_short_number(value) || is_plain_name(value) ||
+                                  (known && (is_phrase(value) || is_plain_path(value))) ||
+                                  (names_a_hash(name) && is_hash(value)));
     return shown_if(is_spoken_name(name), name) + "=" + shown_if(harmless, value);
   });
 }
@@ -55,7 +87,11 @@ std::string redact_url(std::string_view url) {
   if (scheme == std::string_view::npos) return redact(url);
   std::string out(url.substr(0, scheme + 3));
   std::string_view rest = url.substr(scheme + 3);
-  if (const size_t login = end_of_login(rest); login > 0) {
+  // Azure writes container@account.
+  const bool container = url.starts_with("abfs") || url.starts_with("wasb");
+  if (const size_t login = end_of_login(rest);
+      login > 0 && !(container && is_spoken_name(rest.substr(0, login)) &&
+                     rest.substr(0, login).find(':') == std::string_view::npos)) {
     out += std::string(kHidden);
     rest.remove_prefix(login);
   }
@@ -64,9 +100,15 @@ std::string redact_url(std::string_view url) {
   rest.remove_prefix(path);
   out += hide_shaped(host);
   const size_t query = std::min(rest.find_first_of("?#"), rest.size());
-  out += redact_parts(rest.substr(0, query), host.starts_with("hooks."));
+  const std::string_view parts = rest.substr(0, query);
+  out += redact_parts(parts, host.starts_with("hooks.") || names_a_secret(host));
   if (query == rest.size()) return out;
-  return out + rest[query] + each_between(rest.substr(query + 1), "?#", redact_query);
+  const bool search = host.starts_with("search.") || parts.find("search") != parts.npos;
+  // Behind # often a path: "#/runs/12"
+  return out + rest[query] +
+         each_between(rest.substr(query + 1), "?#", [&](std::string_view piece) {
+           return piece.starts_with("/") ? redact_parts(piece, false) : redact_query(piece, search);
+         });
 }
 
 }  // namespace headway

@@ -4,6 +4,8 @@
 
 #include "headway/trace/characters.h"
 #include "headway/trace/harmless.h"
+#include "headway/trace/messages.h"
+#include "headway/trace/plain_words.h"
 
 namespace headway {
 namespace {
@@ -46,6 +48,27 @@ bool holds_token(std::string_view run) {
   return false;
 }
 
+// "commit 9fceb02d", "expected checksum x, got y": in the same line.
+bool behind_a_hash_word(std::string_view text, size_t at) {
+  constexpr size_t kFar = 100;
+  std::string_view before = text.substr(0, at);
+  before = before.substr(before.rfind('\n') + 1);
+  if (before.size() > kFar) before = before.substr(before.size() - kFar);
+  return names_a_hash(before);
+}
+
+// "Wav2Vec2ForSequenceClassification": words in a row, parted by single digits.
+bool reads_as_words(std::string_view piece) {
+  size_t words = 0;
+  for (size_t at = 0; at < piece.size(); ++words) {
+    const size_t end = end_of(piece, at, is_letter), next = end_of(piece, end, is_digit);
+    if (end < at + 3 || next > end + 2 || !is_spoken(piece.substr(at, end - at))) return false;
+    at = next;
+  }
+  constexpr size_t kUsualLength = 6;  // with its number
+  return piece.size() >= kUsualLength * words;
+}
+
 // Random letters turn from digit to capital to small at every other place; words and paths do not.
 // Short pieces may be a version or the number of a file.
 bool looks_random(std::string_view run) {
@@ -55,7 +78,7 @@ bool looks_random(std::string_view run) {
     const size_t end = end_of(run, at, is_alnum);
     const std::string_view piece = run.substr(at, end - at);
     at = std::max(end, at + 1);
-    const bool word = std::all_of(piece.begin(), piece.end(), is_letter) && is_spoken(piece);
+    const bool word = is_spoken_name(piece) || reads_as_words(piece);
     const bool counts = piece.size() > kShortPiece && !word;
     int last = 0;
     for (const char c : piece) {
@@ -74,7 +97,13 @@ bool looks_random(std::string_view run) {
 
 }  // namespace
 
-bool is_shaped(std::string_view word) { return holds_token(word) || looks_random(word); }
+bool is_shaped(std::string_view word) {
+  if (holds_token(word)) return true;
+  const size_t dot = std::min(word.rfind('.'), word.size() - 1);
+  const bool path =
+      word.find('/') != std::string_view::npos || is_file_ending(word.substr(dot + 1));
+  return looks_random(path ? without_hashes(word) : std::string(word));
+}
 
 std::string hide_shaped(std::string_view text) {
   std::string out;
@@ -85,8 +114,12 @@ std::string hide_shaped(std::string_view text) {
       continue;
     }
     const std::string_view run = text.substr(at, end - at);
+    const size_t ending = text.substr(end, 1) == "." ? end_of(text, end + 1, is_alnum) : end;
+    const bool file = ending > end + 1 && is_file_ending(text.substr(end + 1, ending - end - 1));
+    const std::string_view whole = text.substr(at, (file ? ending : end) - at);
+    const bool hash = is_hash(run) && behind_a_hash_word(text, at);
     at = end;
-    if (!is_shaped(run)) {
+    if (hash || !is_shaped(whole)) {
       out += run;
       continue;
     }

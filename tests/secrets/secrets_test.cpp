@@ -135,6 +135,7 @@ TEST(PlantedSecrets, AnyTextIsReadWithoutTrouble) {
     for (const char* channel : {"environment", "source", "exception", "url"})
       EXPECT_LE(stored(channel, text)[0].size(), 3 * text.size() + 8);
     EXPECT_EQ(redact_command({"python", text, "-" + text}).size(), 3u);
+    EXPECT_EQ(redact_command({"bash", "-c", text}).size(), 3u);
     redact_command({text});
     redact_variable("path", text);
   }

@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <array>
+
+#include "headway/trace/characters.h"
+#include "headway/trace/harmless.h"
+#include "headway/trace/messages.h"
+#include "headway/trace/plain_words.h"
+#include "headway/trace/redact.h"
+
+namespace headway {
+namespace {
+
+template <size_t N>
+bool has_one_of(std::string_view name, const std::array<std::string_view, N>& words) {
+  const std::vector<std::string> own = words_of(name);
+  return std::any_of(own.begin(), own.end(), [&](const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  });
+}
+
+// "vocoder", "augmentor": a part of the program, of which there are several to choose from.
+bool names_a_doer(std::string_view word) {
+  return word.size() >= 6 && (word.ends_with("er") || word.ends_with("or")) && word != "cipher" &&
+         word != "master" && word != "authenticator";
+}
+
+// Settings of the libraries and of the scheduler begin so.
+bool is_setting(std::string_view name) {
+  constexpr std::array<std::string_view, 33> kHeads = {
+      "PYTORCH_",    "TORCH_",  "TORCHELASTIC_", "TF_",    "CUDA_",     "CUDNN_",  "CUBLAS_",
+      "NCCL_",       "OMP_",    "MKL_",          "KMP_",   "XLA_",      "JAX_",    "KERAS_",
+      "SLURM_",      "MASTER_", "OMPI_",         "GLOO_",  "OPENBLAS_", "HSA_",    "RAY_",
+      "TOKENIZERS_", "WANDB_",  "HF_",           "CONDA_", "XDG_",      "MLFLOW_", "LC_",
+      "PYTHON",      "TERM",    "LANG",          "TZ",     "NVIDIA_"};
+  return std::any_of(kHeads.begin(), kHeads.end(),
+                     [&](std::string_view head) { return name.starts_with(head); });
+}
+
+}  // namespace
+
+bool is_made_of_names(std::string_view core) {
+  const std::vector<std::string> words = words_of(core);
+  return !is_everyday_compound(core) && std::none_of(core.begin(), core.end(), is_digit) &&
+         std::all_of(words.begin(), words.end(), [](const std::string& word) {
+           return is_plain_word(word) || is_secret_word(word);
+         });
+}
+
+bool names_a_login(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kWords = {"u", "user", "username", "account"};
+  std::vector<std::string> words = words_of(name);
+  if (words.size() > 1 && (words.back() == "name" || words.back() == "id")) words.pop_back();
+  return !words.empty() && std::find(kWords.begin(), kWords.end(), words.back()) != kWords.end();
+}
+
+bool says_nothing(std::string_view name) {
+  constexpr std::array<std::string_view, 40> kWords = {
+      "foo",     "bar",    "baz",    "qux",     "value",  "values", "my",     "the",
+      "item",    "object", "field",  "entry",   "str",    "opt",    "api",    "text",
+      "message", "string", "header", "headers", "arg",    "args",   "set",    "option",
+      "options", "query",  "body",   "content", "code",   "word",   "words",  "phrase",
+      "var",     "vars",   "param",  "private", "access", "input",  "tokens", "keys"};
+  return names_a_login(name) || has_one_of(name, kWords);
+}
+
+bool names_free_text(std::string_view name) {
+  constexpr std::array<std::string_view, 19> kWords = {
+      "text",    "prompt", "prompts",     "note",  "notes",       "title", "comment",
+      "caption", "author", "authors",     "name",  "description", "desc",  "tags",
+      "summary", "tag",    "instruction", "label", "question"};
+  return !names_a_secret(name) && has_one_of(name, kWords);
+}
+
+bool numbers_things(std::string_view name) {
+  constexpr std::array<std::string_view, 18> kWords = {
+      "run",   "runs",   "job",    "jobs", "sweep",      "sweeps",      "trial", "trials", "study",
+      "group", "groups", "record", "blob", "experiment", "experiments", "task",  "commit", "array"};
+  const std::vector<std::string> words = words_of(name);
+  if (names_a_secret(name) || !has_one_of(name, kWords)) return false;
+  return words.back() == "id" || has_one_of(words.back(), kWords);
+}
+
+bool is_number_of_thing(std::string_view text) {
+  constexpr size_t kLongest = 12;
+  return is_hash(text) ||
+         (text.size() <= kLongest &&
+          std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || is_lower(c); }));
+}
+
+bool is_known_name(std::string_view name) {
+  if (names_a_secret(name)) return false;
+  std::vector<std::string> words = words_of(name);
+  if (is_setting(name) && words.back().size() > 1 && !says_nothing(words.back())) return true;
+  while (words.size() > 1 && words.back().size() == 1) words.pop_back();
+  if (words.empty() || words.back().size() == 1 || says_nothing(name)) return false;
+  std::string last = words.back();
+  if (!is_plain_word(last) && last.ends_with("s")) last.pop_back();  // "colors"
+  return (is_plain_word(last) || names_a_doer(last)) &&
+         (words.size() == 1 || !is_everyday_word(last)) &&
+         std::all_of(words.begin(), words.end(), [](const std::string& w) { return is_spoken(w); });
+}
+
+}  // namespace headway
