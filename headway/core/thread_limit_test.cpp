@@ -57,6 +57,7 @@ TEST(ThreadLimit, SaysNothingWhereThreadsCanBeStarted) {
 
 TEST(ThreadLimit, OfProcessesIsNamed) {
   if (::getuid() != 0) GTEST_SKIP() << "needs root, to become a user without processes";
+  if (kUnderSanitizer) GTEST_SKIP() << "a sanitizer has threads of its own";
   const auto lonely = [] {  // root itself has no such limit
     return limit_to(RLIMIT_NPROC, 4) && ::setgroups(0, nullptr) == 0 && ::setuid(64999) == 0;
   };
