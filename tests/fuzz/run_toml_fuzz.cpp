@@ -23,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const MemoryFile file({reinterpret_cast<const char*>(data), size});
   static Options options;
   options.app.clear();
+  options.settings = {};  // a number that was refused may have been written half
   try {
     cli::read_train_config(options.app, file.path());
     const cli::TrainSettings& settings = options.settings;
