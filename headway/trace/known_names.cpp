@@ -20,8 +20,19 @@ bool has_one_of(std::string_view name, const std::array<std::string_view, N>& wo
 
 // "vocoder", "augmentor": a part of the program, of which there are several to choose from.
 bool names_a_doer(std::string_view word) {
-  return word.size() >= 6 && (word.ends_with("er") || word.ends_with("or")) && word != "cipher" &&
-         word != "master" && word != "authenticator";
+  return word.size() >= 5 && (word.ends_with("er") || word.ends_with("or")) && word != "cipher" &&
+         word != "master" && word != "authenticator" && word != "other" && word != "answer";
+}
+
+// "linestyle", "fontsize": two words of the list in one.
+bool is_joined(std::string_view word) {
+  for (size_t i = 3; i + 3 <= word.size(); ++i) {
+    const std::string_view first = word.substr(0, i), second = word.substr(i);
+    if (is_plain_word(first) && is_plain_word(second) && !says_nothing(second) &&
+        !is_secret_word(first))
+      return true;
+  }
+  return false;
 }
 
 // Settings of the libraries and of the scheduler begin so.
@@ -82,6 +93,11 @@ bool numbers_things(std::string_view name) {
 
 bool is_number_of_thing(std::string_view text) {
   constexpr size_t kLongest = 12;
+  const size_t sign = text.find_last_of("_-");  // "raysubmit_x8Kq2LmP"
+  if (sign != text.npos && sign > 2 && text.size() - sign <= kLongest + 5)
+    return std::all_of(text.begin() + sign + 1, text.end(), is_alnum) &&
+           std::none_of(text.begin(), text.begin() + sign, is_digit) &&
+           is_spoken_name(text.substr(0, sign));
   return is_hash(text) ||
          (text.size() <= kLongest &&
           std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || is_lower(c); }));
@@ -95,7 +111,7 @@ bool is_known_name(std::string_view name) {
   if (words.empty() || words.back().size() == 1 || says_nothing(name)) return false;
   std::string last = words.back();
   if (!is_plain_word(last) && last.ends_with("s")) last.pop_back();  // "colors"
-  return (is_plain_word(last) || names_a_doer(last)) &&
+  return (is_plain_word(last) || names_a_doer(last) || is_joined(last)) &&
          (words.size() == 1 || !is_everyday_word(last)) &&
          std::all_of(words.begin(), words.end(), [](const std::string& w) { return is_spoken(w); });
 }
