@@ -269,20 +269,21 @@ bool is_switch(std::string_view text) {
 }
 
 bool is_name_of_run(std::string_view text) {
-  if (text.size() > kLongestName || is_everyday_compound(text)) return false;
-  size_t known = 0, numbers = 0, odd = 0;
+  if (text.size() > kLongestName || is_everyday_compound(text) || names_a_secret(text))
+    return false;
+  size_t words = 0, numbers = 0, odd = 0;
   const auto is_sign = [](char c) {
-    return std::string_view("-_.+=,").find(c) != std::string_view::npos;
+    return std::string_view("-_.").find(c) != std::string_view::npos;
   };
   const bool good = all_parts(text, is_sign, [&](std::string_view part) {
     if (end_of(part, 0, is_digit) == part.size()) return ++numbers, part.size() <= kLongestNumber;
     if (is_coded_setting(part)) return ++odd, true;
-    known += std::count_if(part.begin(), part.end(), is_letter) >= 3 &&
-             is_mixed(part, kLongestNumber, is_plain_run);
+    const auto letters = std::count_if(part.begin(), part.end(), is_letter);
+    words += letters > 4 || (letters > 2 && is_mixed(part, kLongestNumber, is_plain_run));
     return has_a_word(part) &&
            is_mixed(part, 4, [](std::string_view run) { return is_spoken(run); });
   });
-  return good && known > 0 && known + numbers + odd >= 3 && odd <= known + numbers;
+  return good && words > 0 && words + numbers + odd >= 3 && odd <= words + numbers + 1;
 }
 
 bool is_test_id(std::string_view text) {

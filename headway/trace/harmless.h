@@ -45,8 +45,8 @@ bool is_plain_structure(std::string_view text);
 // "off", "True", "none", "1": a choice of two is never a secret, whatever its name.
 bool is_switch(std::string_view text);
 
-// "exp_2023-03-14_resnet18_wd5e-4", "vit_small_patch16_224.augreg_in21k": three parts or more,
-// words on the list among them, dates, numbers and short letters with a number.
+// "exp_2023-03-14_resnet18_wd5e-4", "vit_small_patch16_224.augreg_in21k": three parts or more:
+// words, dates, numbers and a few letters with a number. Harmless where a run or a model is named.
 bool is_name_of_run(std::string_view text);
 
 // "tests/test_loader.py::TestLoader::test_seed[4-True]"

@@ -6,6 +6,7 @@
 #include "headway/trace/messages.h"
 #include "headway/trace/plain_words.h"
 #include "headway/trace/redact.h"
+#include "headway/trace/secret_shapes.h"
 
 namespace headway {
 namespace {
@@ -22,6 +23,18 @@ bool has_one_of(std::string_view name, const std::array<std::string_view, N>& wo
 bool names_a_doer(std::string_view word) {
   return word.size() >= 5 && (word.ends_with("er") || word.ends_with("or")) && word != "cipher" &&
          word != "master" && word != "authenticator" && word != "other" && word != "answer";
+}
+
+// "pooling", "normalization": how something is done, of which there are several ways.
+bool names_a_way(std::string_view word) {
+  constexpr std::array<std::string_view, 5> kEndings = {"ing", "tion", "sion", "ment", "ance"};
+  constexpr std::array<std::string_view, 9> kAsked = {
+      "session",    "string",     "verification", "identification", "invitation",
+      "encryption", "decryption", "registration", "greeting"};
+  return word.size() >= 6 && !word.ends_with("thing") &&
+         std::find(kAsked.begin(), kAsked.end(), word) == kAsked.end() &&
+         std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) { return word.ends_with(ending); });
 }
 
 // "linestyle", "fontsize": two words of the list in one.
@@ -47,6 +60,27 @@ bool is_setting(std::string_view name) {
                      [&](std::string_view head) { return name.starts_with(head); });
 }
 
+// "SSH_AUTH_SOCK=/run/x", "--password-file /etc/x", "CREDENTIALS=~/gcloud/key.json": where a secret
+// lies is none.
+bool is_place_of_secret(std::string_view name, std::string_view value) {
+  constexpr std::array<std::string_view, 6> kPlaces = {"sock", "socket", "path",
+                                                       "file", "dir",    "folder"};
+  const std::vector<std::string> words = words_of(name);
+  const auto place =
+      words.empty() ? kPlaces.end() : std::find(kPlaces.begin(), kPlaces.end(), words.back());
+  if (place < kPlaces.begin() + 2 && value.starts_with("/"))
+    return std::all_of(value.begin(), value.end(), [](char c) {
+      return is_alnum(c) || std::string_view("/.-_").find(c) != std::string_view::npos;
+    });
+  if (!is_plain_path(value) || is_shaped(value)) return false;
+  const size_t dot = value.rfind('.');
+  const bool rooted = value.starts_with("/") || value.starts_with("~/") ||
+                      value.starts_with("./") || value.starts_with("../");
+  if (place != kPlaces.end()) return rooted || value.find('/') != value.npos;
+  if (dot == value.npos || !is_file_ending(value.substr(dot + 1))) return false;
+  return rooted || is_made_of_names(value.substr(0, dot));
+}
+
 }  // namespace
 
 bool is_made_of_names(std::string_view core) {
@@ -55,6 +89,10 @@ bool is_made_of_names(std::string_view core) {
          std::all_of(words.begin(), words.end(), [](const std::string& word) {
            return is_plain_word(word) || is_secret_word(word);
          });
+}
+
+bool may_stay_behind_secret(std::string_view name, std::string_view value) {
+  return is_switch(value) || is_place_of_secret(name, value);
 }
 
 bool names_a_login(std::string_view name) {
@@ -111,7 +149,7 @@ bool is_known_name(std::string_view name) {
   if (words.empty() || words.back().size() == 1 || says_nothing(name)) return false;
   std::string last = words.back();
   if (!is_plain_word(last) && last.ends_with("s")) last.pop_back();  // "colors"
-  return (is_plain_word(last) || names_a_doer(last) || is_joined(last)) &&
+  return (is_plain_word(last) || names_a_doer(last) || names_a_way(last) || is_joined(last)) &&
          (words.size() == 1 || !is_everyday_word(last)) &&
          std::all_of(words.begin(), words.end(), [](const std::string& w) { return is_spoken(w); });
 }

@@ -143,31 +143,6 @@ bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   return is_spoken_name(value) && value.find('/') == value.npos;
 }
 
-// "SSH_AUTH_SOCK=/run/x", "--password-file /etc/x", "CREDENTIALS=~/gcloud/key.json": where a secret
-// lies is none.
-bool is_place_of_secret(std::string_view name, std::string_view value) {
-  constexpr std::array<std::string_view, 6> kPlaces = {"sock", "socket", "path",
-                                                       "file", "dir",    "folder"};
-  const std::vector<std::string> words = words_of(name);
-  const auto place =
-      words.empty() ? kPlaces.end() : std::find(kPlaces.begin(), kPlaces.end(), words.back());
-  if (place < kPlaces.begin() + 2 && value.starts_with("/"))
-    return std::all_of(value.begin(), value.end(), [](char c) {
-      return is_alnum(c) || std::string_view("/.-_").find(c) != std::string_view::npos;
-    });
-  if (!is_plain_path(value) || is_shaped(value)) return false;
-  const size_t dot = value.rfind('.');
-  const bool rooted = value.starts_with("/") || value.starts_with("~/") ||
-                      value.starts_with("./") || value.starts_with("../");
-  if (place != kPlaces.end()) return rooted || value.find('/') != value.npos;
-  if (dot == value.npos || !is_file_ending(value.substr(dot + 1))) return false;
-  return rooted || is_made_of_names(value.substr(0, dot));
-}
-
-bool may_stay_behind_secret(std::string_view name, std::string_view value) {
-  return is_switch(value) || is_place_of_secret(name, value);
-}
-
 std::string shown(std::string_view value, std::string_view name) {
   if (value.empty()) return "";
   const Trust trust = trust_in(name);

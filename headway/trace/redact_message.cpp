@@ -241,7 +241,10 @@ size_t value_of_secret(std::string_view line) {
   if (sign >= line.size() || (line[sign] != ':' && line[sign] != '=')) return 0;
   if (!names_a_secret(name) || name.ends_with("Error") || name.ends_with("Exception")) return 0;
   const size_t value = end_of(line, sign + 1, is_blank);
-  return value < line.size() && !is_switch(line.substr(value)) ? value : 0;
+  const std::string_view told = line.substr(value);
+  const bool key =
+      words_of(name).back() == "key" && is_code_name(told);  // full_key: optim.lr_decay
+  return told.empty() || key || may_stay_behind_secret(name, told) ? 0 : value;
 }
 
 }  // namespace
