@@ -155,6 +155,12 @@ size_t end_of_blank_to_fill(std::string_view text, size_t at) {
   return text.substr(brace, 1) == "}" ? brace + 1 : at;
 }
 
+// "expandable_segments"
+bool is_long_name(std::string_view part) {
+  return part.find('_') != part.npos && is_spoken_name(part) && part[0] != '_' &&
+         std::all_of(part.begin(), part.end(), [](char c) { return is_lower(c) || c == '_'; });
+}
+
 bool has_ending(std::string_view text) {
   const size_t dot = text.rfind('.');
   return dot != std::string_view::npos && is_file_ending(text.substr(dot + 1));
@@ -319,10 +325,12 @@ bool is_plain_structure(std::string_view text) {
   constexpr std::string_view kSigns = "{}[]()<>,;|\"' \n:=";
   const auto is_sign = [&](char c) { return kSigns.find(c) != std::string_view::npos; };
   if (text.empty() || names_a_secret(text)) return false;
-  return all_parts(text, is_sign, [](std::string_view part) {
-    return is_short_number(part) || is_device(part) ||
-           (is_plain_path(part) && part.find('/') != part.npos) || is_code_name(part) ||
-           (is_plain_name(part) && !is_everyday_word(part));
+  return all_parts(text, is_sign, [&](std::string_view part) {
+    const auto end = static_cast<size_t>(part.data() - text.data()) + part.size();
+    const bool pair = end < text.size() && (text[end] == ':' || text[end] == '=');
+    return (pair && is_long_name(part)) || is_short_number(part) || is_switch(part) ||
+           is_device(part) || (is_plain_path(part) && part.find('/') != part.npos) ||
+           is_code_name(part) || (is_plain_name(part) && !is_everyday_word(part));
   });
 }
 

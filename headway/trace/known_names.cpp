@@ -37,8 +37,10 @@ bool names_a_way(std::string_view word) {
                      [&](std::string_view ending) { return word.ends_with(ending); });
 }
 
-// "linestyle", "fontsize": two words of the list in one.
+// "linestyle", "fontsize": two words of the list in one; "snakefile": any file.
 bool is_joined(std::string_view word) {
+  for (const std::string_view place : {"file", "dir", "path", "folder"})
+    if (word.size() > place.size() + 2 && word.ends_with(place)) return true;
   for (size_t i = 3; i + 3 <= word.size(); ++i) {
     const std::string_view first = word.substr(0, i), second = word.substr(i);
     if (is_plain_word(first) && is_plain_word(second) && !says_nothing(second) &&
@@ -103,12 +105,13 @@ bool names_a_login(std::string_view name) {
 }
 
 bool says_nothing(std::string_view name) {
-  constexpr std::array<std::string_view, 40> kWords = {
-      "foo",     "bar",    "baz",    "qux",     "value",  "values", "my",     "the",
-      "item",    "object", "field",  "entry",   "str",    "opt",    "api",    "text",
-      "message", "string", "header", "headers", "arg",    "args",   "set",    "option",
-      "options", "query",  "body",   "content", "code",   "word",   "words",  "phrase",
-      "var",     "vars",   "param",  "private", "access", "input",  "tokens", "keys"};
+  constexpr std::array<std::string_view, 44> kWords = {
+      "verification", "recovery", "security", "unlock", "foo",     "bar",    "baz",    "qux",
+      "value",        "values",   "my",       "the",    "item",    "object", "field",  "entry",
+      "str",          "opt",      "api",      "text",   "message", "string", "header", "headers",
+      "arg",          "args",     "set",      "option", "options", "query",  "body",   "content",
+      "code",         "word",     "words",    "phrase", "var",     "vars",   "param",  "private",
+      "access",       "input",    "tokens",   "keys"};
   return names_a_login(name) || has_one_of(name, kWords);
 }
 

@@ -75,9 +75,9 @@ bool is_spoken_piece(std::string_view text) {
 // Behind these words Python quotes names of the code, not values.
 bool names_code(std::string_view before, std::string_view after) {
   before.remove_prefix(end_of(before, 0, [](char c) { return c == '<' || c == '('; }));
-  constexpr std::array<std::string_view, 10> kBefore = {"attribute",  "module",   "named", "name",
-                                                        "argument:",  "argument", "class", "layer",
-                                                        "arguments:", "function"};
+  constexpr std::array<std::string_view, 12> kBefore = {
+      "choice:",   "choices:", "attribute", "module", "named",      "name",
+      "argument:", "argument", "class",     "layer",  "arguments:", "function"};
   return is_one_of(before, kBefore) || after == "object";
 }
 
@@ -107,6 +107,9 @@ bool tells(std::string_view before) {
   constexpr std::array<std::string_view, 10> kWords = {"is",    "was", "be",    "with",    "as",
                                                        "using", "got", "tried", "default", "e.g."};
   if (before.ends_with("Error:") || before.ends_with("Exception:")) return false;
+  if (before.size() > 4 && before.ends_with(":") && !names_a_secret(before) &&
+      is_all(before.substr(0, before.size() - 1), is_upper))
+    return false;  // "NOTE:"
   return is_one_of(before, kWords) || before.ends_with(":") || before.ends_with("=") ||
          names_a_secret(before);
 }
@@ -218,6 +221,14 @@ bool is_option(std::string_view chunk) {
   return chunk.size() > 1 && chunk[0] == '-' && (is_letter(chunk[1]) || chunk[1] == '-');
 }
 
+// "--token-mixer:"
+bool is_long_option(std::string_view chunk) {
+  if (chunk.ends_with(":") || chunk.ends_with(",")) chunk.remove_suffix(1);
+  return chunk.starts_with("--") && chunk.size() > 4 && is_spoken_name(chunk.substr(2)) &&
+         std::all_of(chunk.begin(), chunk.end(),
+                     [](char c) { return is_lower(c) || c == '-' || c == '_'; });
+}
+
 // Opens or closes a quotation of several words?
 bool opens(std::string_view chunk, char quote) {
   size_t first = chunk.find_first_not_of("([{=:");
@@ -280,6 +291,10 @@ std::string redact_sentence(std::string_view line, Care care) {
     const std::string_view before = i > 0 ? text(i - 1) : "";
     const bool command = is_option(chunk) || is_option(before);  // "mysql -u me -pswordfish"
     if (i == 0 && is_class(chunk)) {
+      out += chunk;
+      continue;
+    }
+    if (is_long_option(chunk)) {
       out += chunk;
       continue;
     }

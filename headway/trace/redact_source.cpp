@@ -198,7 +198,9 @@ class SourceLine {
     depth_ -= c == ')' || c == ']' || c == '}';
     if (c == '=' || c == ':') target_ = name_, target_depth_ = depth_;
     if (c == ':' && depth_ == 0 && begins_a_block(line_)) target_.clear();
-    if (c == '[' && (!name_.empty() || out_.ends_with("]"))) index_ = true;
+    if (c == '[' && !out_.empty() &&
+        (is_name(out_.back()) || out_.back() == ']' || out_.back() == ')'))
+      index_ = true;
     if (c != '[' && c != ' ') index_ = false;
     if ((c == ',' && depth_ <= target_depth_) || c == '{' || c == ';') target_.clear();
     sentence_ |= c == ',' && assert_ && calls_.empty();
