@@ -84,6 +84,15 @@ bool is_acronym(std::string_view value) {
   return value.size() <= 5 && std::all_of(value.begin(), value.end(), is_upper);
 }
 
+// "backup:/archive/runs/", "ina@nas:/sets/coco"
+bool is_remote_path(std::string_view value) {
+  const size_t colon = value.find(":/");
+  if (colon == value.npos || colon < 2 || value.find(':', colon + 1) != value.npos) return false;
+  const std::string_view host = value.substr(0, colon), path = value.substr(colon + 1);
+  return is_spoken_name(host) && host.find_first_of(" :/") == host.npos && is_plain_path(path) &&
+         std::count(path.begin(), path.end(), '/') > 1 && !names_a_secret(value);
+}
+
 // "--object-store-memory 20000000000"
 bool is_measure(std::string_view name, std::string_view value) {
   constexpr std::array<std::string_view, 14> kWords = {
@@ -128,7 +137,9 @@ bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   if (is_measure(name, value) || is_network_device(name, value)) return true;
   if (value.starts_with("unix:path=/") && is_plain_path(value.substr(10))) return true;
   if (is_shaped(value)) return false;
-  if (is_test_id(value) || (trust == Trust::kKnown && is_name_of_run(value))) return true;
+  if (is_test_id(value) || (is_remote_path(value) && !names_a_login(name)) ||
+      (trust == Trust::kKnown && is_name_of_run(value)))
+    return true;
   if (is_code_name(value) || is_acronym(value) || is_command_word(value) || is_marks(value))
     return true;
   const bool several = value.find_first_of(" :") != std::string_view::npos;

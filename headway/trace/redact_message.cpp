@@ -78,7 +78,9 @@ bool names_code(std::string_view before, std::string_view after) {
   constexpr std::array<std::string_view, 12> kBefore = {
       "choice:",   "choices:", "attribute", "module", "named",      "name",
       "argument:", "argument", "class",     "layer",  "arguments:", "function"};
-  return is_one_of(before, kBefore) || after == "object";
+  const bool doer = before.size() > 6 && (before.ends_with("er") || before.ends_with("or")) &&
+                    is_known_name(before);  // Unknown optimizer 'x'
+  return doer || is_one_of(before, kBefore) || after == "object";
 }
 
 // What the sentence is about: these words are no secret themselves, unless they are quoted.
@@ -96,7 +98,7 @@ bool is_inflected(std::string_view word) {
       "ment", "ments", "ness", "ity",   "ize",  "izes", "ful",  "less",
       "ous",  "ive",   "ance", "ence",  "ency", "ical", "ify",  "ally"};
   if (word.ends_with("s") && is_word_of_speech(word.substr(0, word.size() - 1))) return true;
-  return word.size() >= 6 && is_all(word, is_letter) && is_all(word.substr(1), is_lower) &&
+  return word.size() >= 5 && is_all(word, is_letter) && is_all(word.substr(1), is_lower) &&
          is_spoken(word) && std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view e) {
            return word.ends_with(e);
          });
@@ -158,7 +160,9 @@ bool is_harmless(std::string_view core, const Word& word) {
     if (word.code && is_spoken_piece(core)) return true;
   }
   if (is_plain_piece(core, word.care == Care::kSecret)) return true;
-  if (!word.quoted && !alone && word.care != Care::kListed && is_word_of_speech(core)) return true;
+  if (!word.quoted && !alone && word.care != Care::kListed &&
+      (is_word_of_speech(core) || (is_command_word(core) && !tells(word.before))))
+    return true;
   if (!word.quoted && (is_topic(core) || (is_made_of_names(core) && !tells(word.before))))
     return true;
   if (word.before == "Key" && is_code_name(core)) return true;  // of a dict

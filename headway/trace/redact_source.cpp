@@ -120,6 +120,17 @@ bool is_telling(std::string_view name) {
   return last.size() >= 3 && is_spoken_name(last) && !says_nothing(last) && !names_a_secret(last);
 }
 
+// "bhqd,bhkd->bhqk", "b (h w) c -> b c h w": which axes become which
+bool is_einsum(std::string_view text) {
+  size_t letters = 0;
+  for (const char c : text) {
+    letters = is_alnum(c) ? letters + 1 : 0;
+    if (letters > 5 || (!is_alnum(c) && std::string_view(" ,.()->=").find(c) == text.npos))
+      return false;
+  }
+  return text.find("->") != text.npos;
+}
+
 // "--token-dropout", "-v"
 bool is_option(std::string_view text) {
   if (text.size() == 2 && text[0] == '-') return is_letter(text[1]);
@@ -196,6 +207,7 @@ class SourceLine {
     if (c == ')' && !calls_.empty()) calls_.pop_back();
     depth_ += c == '(' || c == '[' || c == '{';
     depth_ -= c == ')' || c == ']' || c == '}';
+    if (c == '=' && depth_ == 0 && assigned_.empty()) assigned_ = name_;
     if (c == '=' || c == ':') target_ = name_, target_depth_ = depth_;
     if (c == ':' && depth_ == 0 && begins_a_block(line_)) target_.clear();
     if (c == '[' && !out_.empty() &&
@@ -248,6 +260,9 @@ class SourceLine {
     const size_t next = end_of(line_, std::min(line_.size(), end + quotes.size()), is_blank);
     key_ = open_.ends_with('{') && next < line_.size() && line_[next] == ':';
     command_ |= content.starts_with("-");
+    const size_t last = out_.find_last_not_of(' ');
+    in_path_ =
+        (last != out_.npos && out_[last] == '/') || (next < line_.size() && line_[next] == '/');
     out_ += quotes + shown(content, formatted);
     if (end < line_.size()) out_ += quotes;
     of_secret_ |= content.starts_with("-") && names_a_secret(content);
@@ -282,6 +297,7 @@ class SourceLine {
     if (code.ends_with("==") || code.ends_with("!=")) return is_compared_name();
     const bool tuple =
         open_ == "(" && calls_.size() == 1 && (calls_[0].empty() || calls_[0] == "in");
+    if (!assigned_.empty() && !is_telling(assigned_)) return false;
     const bool list = open_.ends_with('[') || (open_.ends_with('{') && target_.empty()) || tuple;
     return list && !command_ && (target_.empty() || is_telling(target_));
   }
@@ -332,6 +348,8 @@ class SourceLine {
         (index_ || is_name_by_place() || takes_a_name(target_) ||
          (direct && (is_known_name(target_) || is_particular(target_))) || asks_for_a_name(callee)))
       return true;
+    if (spoken && ((key_ && is_telling(assigned_)) || in_path_)) return true;
+    if (!suspicious_ && is_einsum(text)) return true;
     const bool run = !suspicious_ && one_word && is_name_of_run(text);
     if ((spoken || run) && asks_for_a_model(callee)) return true;
     if (run && direct && (is_known_name(target_) || takes_a_name(target_))) return true;
@@ -390,7 +408,9 @@ class SourceLine {
   bool suspicious_ = false;
   bool command_ = false;              // the line makes one
   bool login_ = false;                // it has the name of a user
+  bool in_path_ = false;              // root / "data"
   bool key_ = false;                  // of a dict
+  std::string assigned_;              // the first name that the line sets
   std::string open_;                  // brackets
   int depth_ = 0, target_depth_ = 0;  // of brackets
   bool assert_ = false;

@@ -70,6 +70,14 @@ std::string redact_parts(std::string_view path, bool secret) {
   });
 }
 
+// "4%2C17" -> "4,17"
+std::string with_commas(std::string_view value) {
+  std::string out(value);
+  for (const std::string_view comma : {"%2C", "%2c"})
+    for (size_t at = 0; (at = out.find(comma, at)) != std::string::npos;) out.replace(at, 3, ",");
+  return out;
+}
+
 // "curriculum+learning%20rate"
 bool is_phrase(std::string_view value) {
   std::string spaced(value);
@@ -94,9 +102,10 @@ std::string redact_query(std::string_view query, bool search) {
     const std::string_view name = pair.substr(0, equals);
     if (equals == pair.size()) return shown_if(is_plain_name(name) || is_anchor(name), name);
     const std::string_view value = pair.substr(equals + 1);
+    const std::string list = with_commas(value);
     const bool known = is_known_name(name) || (search && (name == "q" || name == "query"));
     const bool harmless =
-        !names_a_secret(name) && (is_short_number(value) || is_plain_name(value) ||
+        !names_a_secret(name) && (is_short_number(list) || is_plain_name(list) ||
                                   (known && (is_phrase(value) || is_plain_path(value))) ||
                                   (names_a_hash(name) && is_hash(value)));
     return shown_if(is_spoken_name(name), name) + "=" + shown_if(harmless, value);
