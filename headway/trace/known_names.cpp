@@ -83,6 +83,13 @@ bool is_place_of_secret(std::string_view name, std::string_view value) {
   return rooted || is_made_of_names(value.substr(0, dot));
 }
 
+// "0.02": a rate, a probability.
+bool is_fraction(std::string_view value) {
+  const size_t dot = end_of(value, 0, is_digit);
+  return value.size() <= 8 && dot == 1 && value.size() > 2 && value[dot] == '.' &&
+         end_of(value, dot + 1, is_digit) == value.size();
+}
+
 }  // namespace
 
 bool is_made_of_names(std::string_view core) {
@@ -94,7 +101,7 @@ bool is_made_of_names(std::string_view core) {
 }
 
 bool may_stay_behind_secret(std::string_view name, std::string_view value) {
-  return is_switch(value) || is_place_of_secret(name, value);
+  return is_switch(value) || is_fraction(value) || is_place_of_secret(name, value);
 }
 
 bool names_a_login(std::string_view name) {

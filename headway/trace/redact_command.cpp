@@ -209,6 +209,25 @@ bool takes_several(std::string_view option) {
   return option.ends_with("s") && option.size() > 3 && is_known_name(option);
 }
 
+bool logs_in(std::string_view program) {
+  constexpr std::array<std::string_view, 5> kPrograms = {"ssh", "scp", "sftp", "rsync", "sshfs"};
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  return std::find(kPrograms.begin(), kPrograms.end(), name) != kPrograms.end();
+}
+
+// "ina@gpu01", "ina@nas:/sets": ssh takes no password there.
+bool is_user_at_host(std::string_view word) {
+  const size_t at = std::min(word.find('@'), word.size());
+  const std::string_view user = word.substr(0, at);
+  if (at == word.size() || user.empty() || user.size() > 10 || !is_spoken(user)) return false;
+  const std::string_view rest = word.substr(at + 1);
+  const size_t colon = std::min(rest.find(':'), rest.size());
+  const std::string_view host = rest.substr(0, colon), path = rest.substr(colon);
+  return std::all_of(user.begin(), user.end(), is_lower) && is_spoken_name(host) &&
+         host.find_first_of(" ,/") == host.npos &&
+         (path.size() <= 1 || is_plain_path(path.substr(1)));
+}
+
 // Goes over the words of a command line from left to right.
 class Command {
  public:
@@ -228,6 +247,7 @@ class Command {
     if (shell_ && name.ends_with("c")) return redact_shell(word);
     if (names_a_login(name) && word.find(':') != std::string_view::npos) return kGone;
     see(word);
+    if (remote_ && name.size() <= 2 && is_user_at_host(word)) return std::string(word);
     const bool further = std::exchange(further_, false);
     const bool letters = std::none_of(word.begin(), word.end(), is_digit);
     const std::string out = shown(word, name.size() > 2 && (letters || !further) ? name : "");
@@ -240,6 +260,7 @@ class Command {
   void see(std::string_view program) {
     python_ |= program.substr(program.rfind('/') + 1).starts_with("python");
     shell_ |= is_shell(program);
+    remote_ |= logs_in(program);
   }
 
   std::string option(std::string_view word) {
@@ -252,7 +273,7 @@ class Command {
     return out;
   }
 
-  bool python_ = false, shell_ = false;
+  bool python_ = false, shell_ = false, remote_ = false;
   bool behind_secret_ = false, further_ = false;
   std::string option_;  // the word before, when it waits for a value
 };

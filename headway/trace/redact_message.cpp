@@ -85,9 +85,9 @@ bool names_code(std::string_view before, std::string_view after) {
 
 // What the sentence is about: these words are no secret themselves, unless they are quoted.
 bool is_topic(std::string_view word) {
-  constexpr std::array<std::string_view, 9> kWords = {
-      "signature",      "password",       "Password", "passphrase",  "credentials",
-      "authentication", "Authentication", "login",    "Unauthorized"};
+  constexpr std::array<std::string_view, 10> kWords = {
+      "Errno",       "signature",      "password",       "Password", "passphrase",
+      "credentials", "authentication", "Authentication", "login",    "Unauthorized"};
   return is_one_of(word, kWords);
 }
 

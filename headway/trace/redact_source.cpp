@@ -131,6 +131,12 @@ bool is_einsum(std::string_view text) {
   return text.find("->") != text.npos;
 }
 
+// "session_id": row["session_id"] holds no secret itself.
+bool is_column(std::string_view text) {
+  return text.find('_') != text.npos && is_spoken_name(text) &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_lower(c) || c == '_'; });
+}
+
 // "--token-dropout", "-v"
 bool is_option(std::string_view text) {
   if (text.size() == 2 && text[0] == '-') return is_letter(text[1]);
@@ -309,7 +315,7 @@ class SourceLine {
         (first_ && asks_for_a_setting(callee)) || (index_ && asks_for_a_setting(name_));
     if (setting && is_constant(content)) return true;
     const bool looked_up = index_ || (first_ && looks_up(callee));
-    if (looked_up && is_made_of_names(content)) return true;
+    if (looked_up && (is_made_of_names(content) || (index_ && is_column(content)))) return true;
     if (first_ && asks_the_user(callee)) return redact_sentence(content, Care::kTold) == content;
     if (takes_help(target_)) return redact_sentence(content, Care::kTold) == content;
     return is_option(content);
@@ -348,6 +354,9 @@ class SourceLine {
         (index_ || is_name_by_place() || takes_a_name(target_) ||
          (direct && (is_known_name(target_) || is_particular(target_))) || asks_for_a_name(callee)))
       return true;
+    const bool short_name = !suspicious_ && text.size() <= 8 &&  // "fnlwgt"
+                            std::all_of(text.begin(), text.end(), is_lower);
+    if (short_name && is_name_by_place()) return true;
     if (spoken && ((key_ && is_telling(assigned_)) || in_path_)) return true;
     if (!suspicious_ && is_einsum(text)) return true;
     const bool run = !suspicious_ && one_word && is_name_of_run(text);
