@@ -40,7 +40,8 @@ bool names_a_way(std::string_view word) {
 // "linestyle", "fontsize": two words of the list in one; "snakefile": any file.
 bool is_joined(std::string_view word) {
   for (const std::string_view place : {"file", "dir", "path", "folder"})
-    if (word.size() > place.size() + 2 && word.ends_with(place)) return true;
+    if (word.size() > place.size() + 2 && word.ends_with(place))
+      return !is_secret_word(word.substr(0, word.size() - place.size()));
   for (size_t i = 3; i + 3 <= word.size(); ++i) {
     const std::string_view first = word.substr(0, i), second = word.substr(i);
     if (is_plain_word(first) && is_plain_word(second) && !says_nothing(second) &&

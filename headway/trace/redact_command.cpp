@@ -278,18 +278,6 @@ class Command {
   std::string option_;  // the word before, when it waits for a value
 };
 
-// "jupyter nbconvert --to script": what an installed program is told to do, with options behind it.
-bool is_subcommand(std::string_view program, std::string_view word, std::string_view next) {
-  constexpr std::array<std::string_view, 3> kSpeakers = {"echo", "printf", "export"};
-  const bool installed = std::all_of(program.begin(), program.end(), is_lower) &&
-                         std::find(kSpeakers.begin(), kSpeakers.end(), program) == kSpeakers.end();
-  const bool keeps_secrets = program.find("pass") != program.npos ||
-                             program.find("key") != program.npos || names_a_secret(program) ||
-                             program == "login" || program == "flags" || program == "program";
-  return installed && !keeps_secrets && is_option(next) && word.size() <= 12 && is_spoken(word) &&
-         std::all_of(word.begin(), word.end(), is_lower);
-}
-
 std::vector<std::string> parted(std::string_view text) {
   std::vector<std::string> out;
   for (size_t at = 0; at < text.size();) {
@@ -315,7 +303,6 @@ std::vector<std::string> redact_command(const std::vector<std::string>& words) {
   out.push_back(harmless && !is_shaped(program) ? program : kGone);
   Command command(program);
   for (size_t i = 1; i < words.size(); ++i) out.push_back(command.next(words[i]));
-  if (words.size() > 2 && is_subcommand(program, words[1], words[2])) out[1] = words[1];
   return out;
 }
 
