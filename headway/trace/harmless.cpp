@@ -274,7 +274,7 @@ bool is_switch(std::string_view text) {
   return std::find(kSwitches.begin(), kSwitches.end(), small) != kSwitches.end();
 }
 
-bool is_name_of_run(std::string_view text) {
+bool is_name_of_run(std::string_view text, bool listed) {
   if (text.size() > kLongestName || is_everyday_compound(text) || names_a_secret(text))
     return false;
   size_t words = 0, numbers = 0, odd = 0;
@@ -285,7 +285,9 @@ bool is_name_of_run(std::string_view text) {
     if (end_of(part, 0, is_digit) == part.size()) return ++numbers, part.size() <= kLongestNumber;
     if (is_coded_setting(part)) return ++odd, true;
     const auto letters = std::count_if(part.begin(), part.end(), is_letter);
-    words += letters > 4 || (letters > 2 && is_mixed(part, kLongestNumber, is_plain_run));
+    const bool plain = is_mixed(part, kLongestNumber, is_plain_run);
+    if (listed && !plain) return false;
+    words += letters > 4 || (letters > 2 && plain);
     return has_a_word(part) &&
            is_mixed(part, 4, [](std::string_view run) { return is_spoken(run); });
   });

@@ -46,8 +46,9 @@ bool is_plain_structure(std::string_view text);
 bool is_switch(std::string_view text);
 
 // "exp_2023-03-14_resnet18_wd5e-4", "vit_small_patch16_224.augreg_in21k": three parts or more:
-// words, dates, numbers and a few letters with a number. Harmless where a run or a model is named.
-bool is_name_of_run(std::string_view text);
+// words, dates, numbers and a few letters with a number. Harmless where a run or a model is named;
+// `listed`, with words of the list only, elsewhere, too.
+bool is_name_of_run(std::string_view text, bool listed = false);
 
 // "tests/test_loader.py::TestLoader::test_seed[4-True]"
 bool is_test_id(std::string_view text);

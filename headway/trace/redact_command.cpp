@@ -93,6 +93,15 @@ bool is_remote_path(std::string_view value) {
          std::count(path.begin(), path.end(), '/') > 1 && !names_a_secret(value);
 }
 
+// "nvcr.io/nvidia/pytorch:23.10-py3"
+bool is_image(std::string_view value) {
+  const size_t colon = value.find(':');
+  if (colon == value.npos || value.find('@') != value.npos) return false;
+  const std::string_view name = value.substr(0, colon), version = value.substr(colon + 1);
+  return name.find('/') != name.npos && is_plain_path(name) && is_plain_name(version) &&
+         version.find('.') != version.npos && version.find_first_of(":/") == version.npos;
+}
+
 // "--object-store-memory 20000000000"
 bool is_measure(std::string_view name, std::string_view value) {
   constexpr std::array<std::string_view, 14> kWords = {
@@ -138,7 +147,7 @@ bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   if (value.starts_with("unix:path=/") && is_plain_path(value.substr(10))) return true;
   if (is_shaped(value)) return false;
   if (is_test_id(value) || (is_remote_path(value) && !names_a_login(name)) ||
-      (trust == Trust::kKnown && is_name_of_run(value)))
+      is_name_of_run(value, trust != Trust::kKnown) || is_shell(value) || is_image(value))
     return true;
   if (is_code_name(value) || is_acronym(value) || is_command_word(value) || is_marks(value))
     return true;
