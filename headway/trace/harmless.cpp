@@ -1,6 +1,7 @@
 #include "headway/trace/harmless.h"
 
 #include <algorithm>
+#include <array>
 
 #include "headway/trace/characters.h"
 #include "headway/trace/plain_words.h"
@@ -117,6 +118,49 @@ bool is_made_up(std::string_view part) {
          std::all_of(part.begin(), part.end(), [](char c) { return is_digit(c) || is_lower(c); });
 }
 
+// "wd5e", "in21k", "ra2": a few small letters, a number, perhaps one letter.
+bool is_coded_setting(std::string_view part) {
+  const size_t letters = end_of(part, 0, is_lower), digits = end_of(part, letters, is_digit);
+  return letters > 0 && letters <= 3 && digits > letters && digits <= letters + 5 &&
+         (digits == part.size() || (digits + 1 == part.size() && is_lower(part[digits])));
+}
+
+// Where "%05d", "%(name)s", "{epoch:02d}", "${RANK}", "$i" ends that begins at `at`; `at` if none.
+size_t end_of_blank_to_fill(std::string_view text, size_t at) {
+  const auto is_name = [](char c) { return is_alnum(c) || c == '_'; };
+  const char sign = text[at];
+  size_t name = at + 1;
+  if (sign == '%' && text.substr(name, 1) != "(") {
+    const size_t letter = end_of(text, name, [](char c) { return is_digit(c) || c == '.'; });
+    if (letter >= text.size() || !is_letter(text[letter])) return at;
+    return letter + 1 < text.size() && is_alnum(text[letter + 1]) ? at : letter + 1;
+  }
+  if (sign != '%' && sign != '{' && sign != '$') return at;
+  const bool bare = sign == '$' && text.substr(name, 1) != "{";
+  if (sign != '{' && !bare) ++name;
+  const size_t name_end = end_of(text, name, is_name);
+  const std::string_view word = text.substr(name, name_end - name);
+  if (!is_plain_name(word)) return at;
+  if (bare) {
+    const bool variable = word.size() == 1 || std::none_of(word.begin(), word.end(), is_lower);
+    return !word.empty() && variable ? name_end : at;
+  }
+  const size_t close = end_of(text, name_end, [](char c) {
+    return is_digit(c) || c == ':' || c == '.' || c == '>' || c == '<';
+  });
+  if (sign == '%')
+    return text.substr(close, 2) == ")s" || text.substr(close, 2) == ")d" ? close + 2 : at;
+  const size_t brace =
+      close < text.size() && is_lower(text[close]) && close > name_end ? close + 1 : close;
+  return text.substr(brace, 1) == "}" ? brace + 1 : at;
+}
+
+// "expandable_segments"
+bool is_long_name(std::string_view part) {
+  return part.find('_') != part.npos && is_spoken_name(part) && part[0] != '_' &&
+         std::all_of(part.begin(), part.end(), [](char c) { return is_lower(c) || c == '_'; });
+}
+
 bool has_ending(std::string_view text) {
   const size_t dot = text.rfind('.');
   return dot != std::string_view::npos && is_file_ending(text.substr(dot + 1));
@@ -222,6 +266,53 @@ bool is_constant(std::string_view text) {
          text.find('_') != text.npos && is_spoken_name(text);
 }
 
+bool is_switch(std::string_view text) {
+  constexpr std::array<std::string_view, 10> kSwitches = {"on", "off",  "true", "false", "yes",
+                                                          "no", "none", "null", "0",     "1"};
+  std::string small(text.substr(0, 6));
+  std::transform(small.begin(), small.end(), small.begin(), lowered);
+  return std::find(kSwitches.begin(), kSwitches.end(), small) != kSwitches.end();
+}
+
+bool is_name_of_run(std::string_view text, bool listed) {
+  if (text.size() > kLongestName || is_everyday_compound(text) || names_a_secret(text))
+    return false;
+  size_t words = 0, numbers = 0, odd = 0;
+  const auto is_sign = [](char c) {
+    return std::string_view("-_.").find(c) != std::string_view::npos;
+  };
+  const bool good = all_parts(text, is_sign, [&](std::string_view part) {
+    if (end_of(part, 0, is_digit) == part.size()) return ++numbers, part.size() <= kLongestNumber;
+    if (is_coded_setting(part)) return ++odd, true;
+    const auto letters = std::count_if(part.begin(), part.end(), is_letter);
+    const bool plain = is_mixed(part, kLongestNumber, is_plain_run);
+    if (listed && !plain) return false;
+    words += letters > 4 || (letters > 2 && plain);
+    return has_a_word(part) &&
+           is_mixed(part, 4, [](std::string_view run) { return is_spoken(run); });
+  });
+  return good && words > 0 && words + numbers + odd >= 3 && odd <= words + numbers + 1;
+}
+
+bool is_test_id(std::string_view text) {
+  const size_t file = text.find(".py::");
+  if (file == text.npos || !is_plain_path(text.substr(0, file + 3))) return false;
+  const std::string_view name = text.substr(file + 5);
+  const size_t cases = std::min(name.find('['), name.size());
+  return is_spoken_name(name.substr(0, cases)) &&
+         (cases == name.size() || (name.ends_with("]") && is_spoken_name(name.substr(cases))));
+}
+
+std::string without_blanks_to_fill(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = end_of_blank_to_fill(text, at);
+    if (end == at) out += text[at++];
+    at = std::max(at, end);
+  }
+  return out;
+}
+
 bool is_marks(std::string_view text) {
   const auto is_sign = [](char c) {
     return std::string_view("<>|/,_ ").find(c) != std::string_view::npos;
@@ -236,10 +327,12 @@ bool is_plain_structure(std::string_view text) {
   constexpr std::string_view kSigns = "{}[]()<>,;|\"' \n:=";
   const auto is_sign = [&](char c) { return kSigns.find(c) != std::string_view::npos; };
   if (text.empty() || names_a_secret(text)) return false;
-  return all_parts(text, is_sign, [](std::string_view part) {
-    return is_short_number(part) || is_device(part) ||
-           (is_plain_path(part) && part.find('/') != part.npos) || is_code_name(part) ||
-           (is_plain_name(part) && !is_everyday_word(part));
+  return all_parts(text, is_sign, [&](std::string_view part) {
+    const auto end = static_cast<size_t>(part.data() - text.data()) + part.size();
+    const bool pair = end < text.size() && (text[end] == ':' || text[end] == '=');
+    return (pair && is_long_name(part)) || is_short_number(part) || is_switch(part) ||
+           is_device(part) || (is_plain_path(part) && part.find('/') != part.npos) ||
+           is_code_name(part) || (is_plain_name(part) && !is_everyday_word(part));
   });
 }
 

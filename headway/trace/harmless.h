@@ -42,6 +42,20 @@ bool is_constant(std::string_view text);
 // Numbers and names in brackets and pairs, "a:1,b:0.5", {"x": [1, 2]}, none of them a secret's.
 bool is_plain_structure(std::string_view text);
 
+// "off", "True", "none", "1": a choice of two is never a secret, whatever its name.
+bool is_switch(std::string_view text);
+
+// "exp_2023-03-14_resnet18_wd5e-4", "vit_small_patch16_224.augreg_in21k": three parts or more:
+// words, dates, numbers and a few letters with a number. Harmless where a run or a model is named;
+// `listed`, with words of the list only, elsewhere, too.
+bool is_name_of_run(std::string_view text, bool listed = false);
+
+// "tests/test_loader.py::TestLoader::test_seed[4-True]"
+bool is_test_id(std::string_view text);
+
+// "report_%p", "{epoch:02d}.ckpt", "out_${RANK}" without what is filled in later.
+std::string without_blanks_to_fill(std::string_view text);
+
 // Can these letters be spoken, as a word or as words in a row ("TFRecordDataset")?
 bool is_spoken(std::string_view letters);
 

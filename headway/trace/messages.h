@@ -29,6 +29,9 @@ bool is_secret_word(std::string_view word);
 // "api_key", "credentials": nothing but names of secrets and words of the list.
 bool is_made_of_names(std::string_view core);
 
+// Behind the name of a secret: "off", or where it lies, "/keys/account.json".
+bool may_stay_behind_secret(std::string_view name, std::string_view value);
+
 // Is this an option, a setting or a parameter of which training programs have many, so that no
 // secret stands behind it: "data_dir", "exclude-authors"? Its last word says what it is.
 bool is_known_name(std::string_view name);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "headway/trace/characters.h"
+#include "headway/trace/harmless.h"
 #include "headway/trace/secret_shapes.h"
 
 namespace headway {
@@ -61,7 +62,8 @@ std::string hide_named(std::string_view text) {
     at = end;
     if (name.size() > kLongestName || !names_a_secret(name)) continue;
     const Span value = value_behind(text, end, name.starts_with("--"));
-    if (value.to <= value.from) continue;
+    if (value.to <= value.from || is_switch(text.substr(value.from, value.to - value.from)))
+      continue;
     out += text.substr(end, value.from - end);
     out += kHidden;
     at = value.to;

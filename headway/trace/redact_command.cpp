@@ -19,6 +19,8 @@ enum class Trust { kNone, kUnknown, kKnown };  // in what stands behind a name
 
 Trust trust_in(std::string_view name) {
   if (names_a_secret(name)) return Trust::kNone;
+  const std::vector<std::string> words = words_of(name);
+  if (!words.empty() && is_secret_word(words.back())) return Trust::kUnknown;  // "memory_key"
   return is_known_name(name) ? Trust::kKnown : Trust::kUnknown;
 }
 
@@ -82,13 +84,71 @@ bool is_acronym(std::string_view value) {
   return value.size() <= 5 && std::all_of(value.begin(), value.end(), is_upper);
 }
 
+// "backup:/archive/runs/", "ina@nas:/sets/coco"
+bool is_remote_path(std::string_view value) {
+  const size_t colon = value.find(":/");
+  if (colon == value.npos || colon < 2 || value.find(':', colon + 1) != value.npos) return false;
+  const std::string_view host = value.substr(0, colon), path = value.substr(colon + 1);
+  return is_spoken_name(host) && host.find_first_of(" :/") == host.npos && is_plain_path(path) &&
+         std::count(path.begin(), path.end(), '/') > 1 && !names_a_secret(value);
+}
+
+// "nvcr.io/nvidia/pytorch:23.10-py3"
+bool is_image(std::string_view value) {
+  const size_t colon = value.find(':');
+  if (colon == value.npos || value.find('@') != value.npos) return false;
+  const std::string_view name = value.substr(0, colon), version = value.substr(colon + 1);
+  return name.find('/') != name.npos && is_plain_path(name) && is_plain_name(version) &&
+         version.find('.') != version.npos && version.find_first_of(":/") == version.npos;
+}
+
+// "--object-store-memory 20000000000"
+bool is_measure(std::string_view name, std::string_view value) {
+  constexpr std::array<std::string_view, 14> kWords = {
+      "memory", "mem", "bytes", "size", "count", "tokens", "steps",
+      "seed",   "id",  "limit", "len",  "max",   "min",    "samples"};
+  const std::vector<std::string> words = words_of(name);
+  return value.size() <= 20 && std::all_of(value.begin(), value.end(), is_digit) &&
+         !words.empty() && std::find(kWords.begin(), kWords.end(), words.back()) != kWords.end();
+}
+
+// "enp5s0f0", "=mlx5_0:1,mlx5_1:1"
+bool is_network_device(std::string_view name, std::string_view value) {
+  constexpr std::array<std::string_view, 5> kWords = {"ifname", "iface", "interface", "hca", "nic"};
+  const std::vector<std::string> words = words_of(name);
+  return value.size() <= 64 && !words.empty() &&
+         std::find(kWords.begin(), kWords.end(), words.back()) != kWords.end() &&
+         std::all_of(value.begin(), value.end(), [](char c) {
+           return is_lower(c) || is_digit(c) ||
+                  std::string_view("_:,.^=").find(c) != std::string_view::npos;
+         });
+}
+
+// "| /usr/bin/lesspipe %s"
+bool is_filter(std::string_view value) {
+  if (value.find(" /") == value.npos && value[0] != '/') return false;
+  for (size_t at = 0; at < value.size();) {
+    const size_t end = std::min(value.find(' ', at), value.size());
+    const std::string_view word = value.substr(at, end - at);
+    const bool path = word.starts_with("/") && is_plain_path(word) && !is_shaped(word);
+    if (!path && word != "|" && word != "-" && !without_blanks_to_fill(word).empty()) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
 // A value without signs that part it may be any word where the name is known.
 bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   if (is_short_number(value) || is_plain_path(value)) return !is_shaped(value);
   if (names_a_hash(name) && is_hash(value)) return true;
   if (trust == Trust::kKnown && holds_uuid(value)) return true;
   if (numbers_things(name) && is_number_of_thing(value)) return true;
+  if (is_measure(name, value) || is_network_device(name, value)) return true;
+  if (value.starts_with("unix:path=/") && is_plain_path(value.substr(10))) return true;
   if (is_shaped(value)) return false;
+  if (is_test_id(value) || (is_remote_path(value) && !names_a_login(name)) ||
+      is_name_of_run(value, trust != Trust::kKnown) || is_shell(value) || is_image(value))
+    return true;
   if (is_code_name(value) || is_acronym(value) || is_command_word(value) || is_marks(value))
     return true;
   const bool several = value.find_first_of(" :") != std::string_view::npos;
@@ -104,22 +164,17 @@ bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   return is_spoken_name(value) && value.find('/') == value.npos;
 }
 
-// "SSH_AUTH_SOCK=/run/x", "--password-file /etc/x": where a secret lies is none.
-bool is_place_of_secret(std::string_view name, std::string_view value) {
-  constexpr std::array<std::string_view, 6> kPlaces = {"sock", "socket", "path",
-                                                       "file", "dir",    "folder"};
-  const std::vector<std::string> words = words_of(name);
-  return value.starts_with("/") && is_plain_path(value) && !is_shaped(value) && !words.empty() &&
-         std::find(kPlaces.begin(), kPlaces.end(), words.back()) != kPlaces.end();
-}
-
 std::string shown(std::string_view value, std::string_view name) {
   if (value.empty()) return "";
   const Trust trust = trust_in(name);
-  if (trust == Trust::kNone) return is_place_of_secret(name, value) ? std::string(value) : kGone;
+  if (trust == Trust::kNone)
+    return may_stay_behind_secret(name, value) ? std::string(value) : kGone;
   if (value.find("://") != std::string_view::npos)
     return value.find_first_of(" \t\n'\"") == std::string_view::npos ? redact_url(value) : kGone;
-  if (is_harmless(value, name, trust) || is_list_of_paths(value)) return std::string(value);
+  if (is_harmless(value, name, trust) || is_list_of_paths(value) || is_filter(value))
+    return std::string(value);
+  if (const std::string filled = without_blanks_to_fill(value); filled != value)
+    return filled.empty() || shown(filled, name) == filled ? std::string(value) : kGone;
   if (const size_t equals = value.find('='); equals < value.size() && value[0] != '-') {
     if (is_name(value.substr(0, equals)) && is_spoken_name(value.substr(0, equals)))
       return shown_pair(value.substr(0, equals), value.substr(equals + 1));
@@ -163,6 +218,25 @@ bool takes_several(std::string_view option) {
   return option.ends_with("s") && option.size() > 3 && is_known_name(option);
 }
 
+bool logs_in(std::string_view program) {
+  constexpr std::array<std::string_view, 5> kPrograms = {"ssh", "scp", "sftp", "rsync", "sshfs"};
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  return std::find(kPrograms.begin(), kPrograms.end(), name) != kPrograms.end();
+}
+
+// "ina@gpu01", "ina@nas:/sets": ssh takes no password there.
+bool is_user_at_host(std::string_view word) {
+  const size_t at = std::min(word.find('@'), word.size());
+  const std::string_view user = word.substr(0, at);
+  if (at == word.size() || user.empty() || user.size() > 10 || !is_spoken(user)) return false;
+  const std::string_view rest = word.substr(at + 1);
+  const size_t colon = std::min(rest.find(':'), rest.size());
+  const std::string_view host = rest.substr(0, colon), path = rest.substr(colon);
+  return std::all_of(user.begin(), user.end(), is_lower) && is_spoken_name(host) &&
+         host.find_first_of(" ,/") == host.npos &&
+         (path.size() <= 1 || is_plain_path(path.substr(1)));
+}
+
 // Goes over the words of a command line from left to right.
 class Command {
  public:
@@ -170,13 +244,19 @@ class Command {
 
   std::string next(std::string_view word) {
     if (is_option(word)) return option(word);
-    if (behind_secret_) return is_place_of_secret(option_, word) ? std::string(word) : kGone;
+    if (behind_secret_) {
+      const std::string secret = std::exchange(option_, "");
+      const bool stays = !secret.empty() && may_stay_behind_secret(secret, word);
+      behind_secret_ = !stays || is_switch(word);
+      return stays ? std::string(word) : kGone;
+    }
     const std::string name = std::exchange(option_, "");
     if (python_ && name == "-c") return redact_lines(word);
     if (python_ && name == "-m") return is_spoken_name(word) ? std::string(word) : kGone;
     if (shell_ && name.ends_with("c")) return redact_shell(word);
     if (names_a_login(name) && word.find(':') != std::string_view::npos) return kGone;
     see(word);
+    if (remote_ && name.size() <= 2 && is_user_at_host(word)) return std::string(word);
     const bool further = std::exchange(further_, false);
     const bool letters = std::none_of(word.begin(), word.end(), is_digit);
     const std::string out = shown(word, name.size() > 2 && (letters || !further) ? name : "");
@@ -189,6 +269,7 @@ class Command {
   void see(std::string_view program) {
     python_ |= program.substr(program.rfind('/') + 1).starts_with("python");
     shell_ |= is_shell(program);
+    remote_ |= logs_in(program);
   }
 
   std::string option(std::string_view word) {
@@ -201,7 +282,7 @@ class Command {
     return out;
   }
 
-  bool python_ = false, shell_ = false;
+  bool python_ = false, shell_ = false, remote_ = false;
   bool behind_secret_ = false, further_ = false;
   std::string option_;  // the word before, when it waits for a value
 };

@@ -22,9 +22,29 @@ bool is_all(std::string_view text, bool (*is)(char)) {
   return std::all_of(text.begin(), text.end(), is);
 }
 
+// "Sch#loss", "me@host": a sign between letters that only passwords and logins have.
+bool is_joined_oddly(std::string_view text) {
+  for (size_t i = 1; i + 1 < text.size(); ++i)
+    if (std::string_view("@#!$^&").find(text[i]) != std::string_view::npos &&
+        is_alnum(text[i - 1]) && is_alnum(text[i + 1]))
+      return true;
+  return false;
+}
+
+// What stands before the host: "'Ru3be@mirror.example.org'" is the end of a login.
+size_t end_of_login_in(std::string_view core) {
+  const size_t at = core.rfind('@');
+  if (at == core.npos || at == 0) return 0;
+  const std::string_view host = core.substr(at + 1);
+  const bool named = !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
+    return is_alnum(c) || std::string_view(".-:/_").find(c) != std::string_view::npos;
+  });
+  return named ? at : 0;
+}
+
 // Pieces between signs, each a word of the list or a number.
 bool is_plain_piece(std::string_view text, bool strict) {
-  if (is_everyday_compound(text)) return false;
+  if (is_everyday_compound(text) || is_joined_oddly(text)) return false;
   for (size_t at = 0; at < text.size();) {
     const size_t end = end_of(text, at, [](char c) { return is_alnum(c); });
     const std::string_view piece = text.substr(at, end - at);
@@ -55,17 +75,19 @@ bool is_spoken_piece(std::string_view text) {
 // Behind these words Python quotes names of the code, not values.
 bool names_code(std::string_view before, std::string_view after) {
   before.remove_prefix(end_of(before, 0, [](char c) { return c == '<' || c == '('; }));
-  constexpr std::array<std::string_view, 10> kBefore = {"attribute",  "module",   "named", "name",
-                                                        "argument:",  "argument", "class", "layer",
-                                                        "arguments:", "function"};
-  return is_one_of(before, kBefore) || after == "object";
+  constexpr std::array<std::string_view, 12> kBefore = {
+      "choice:",   "choices:", "attribute", "module", "named",      "name",
+      "argument:", "argument", "class",     "layer",  "arguments:", "function"};
+  const bool doer = before.size() > 6 && (before.ends_with("er") || before.ends_with("or")) &&
+                    is_known_name(before);  // Unknown optimizer 'x'
+  return doer || is_one_of(before, kBefore) || after == "object";
 }
 
 // What the sentence is about: these words are no secret themselves, unless they are quoted.
 bool is_topic(std::string_view word) {
-  constexpr std::array<std::string_view, 9> kWords = {
-      "signature",      "password",       "Password", "passphrase",  "credentials",
-      "authentication", "Authentication", "login",    "Unauthorized"};
+  constexpr std::array<std::string_view, 10> kWords = {
+      "Errno",       "signature",      "password",       "Password", "passphrase",
+      "credentials", "authentication", "Authentication", "login",    "Unauthorized"};
   return is_one_of(word, kWords);
 }
 
@@ -76,7 +98,7 @@ bool is_inflected(std::string_view word) {
       "ment", "ments", "ness", "ity",   "ize",  "izes", "ful",  "less",
       "ous",  "ive",   "ance", "ence",  "ency", "ical", "ify",  "ally"};
   if (word.ends_with("s") && is_word_of_speech(word.substr(0, word.size() - 1))) return true;
-  return word.size() >= 6 && is_all(word, is_letter) && is_all(word.substr(1), is_lower) &&
+  return word.size() >= 5 && is_all(word, is_letter) && is_all(word.substr(1), is_lower) &&
          is_spoken(word) && std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view e) {
            return word.ends_with(e);
          });
@@ -87,6 +109,9 @@ bool tells(std::string_view before) {
   constexpr std::array<std::string_view, 10> kWords = {"is",    "was", "be",    "with",    "as",
                                                        "using", "got", "tried", "default", "e.g."};
   if (before.ends_with("Error:") || before.ends_with("Exception:")) return false;
+  if (before.size() > 4 && before.ends_with(":") && !names_a_secret(before) &&
+      is_all(before.substr(0, before.size() - 1), is_upper))
+    return false;  // "NOTE:"
   return is_one_of(before, kWords) || before.ends_with(":") || before.ends_with("=") ||
          names_a_secret(before);
 }
@@ -99,6 +124,19 @@ struct Word {
   bool hashes = false;  // the line speaks of them
 };
 
+// KeyError: 'api_key', argument 'use_auth_token': the name of a secret, where no value is told.
+bool is_quoted_name(std::string_view core, std::string_view before) {
+  if (!names_a_secret(core) || !is_made_of_names(core)) return false;
+  if (words_of(core).size() > 1 && (before == "key" || before == "Key")) return true;
+  return !names_a_secret(before.ends_with("Error:") ? "" : before) && !tells(before);
+}
+
+// "TODO: rotate the token": what comments begin with.
+bool is_heading(std::string_view core, const Word& word) {
+  const bool first = std::none_of(word.before.begin(), word.before.end(), is_alnum);
+  return first && core.size() <= 12 && !word.after.empty() && is_all(core, is_upper);
+}
+
 // "file.cpp:12"
 std::string_view without_line(std::string_view core) {
   size_t end = core.size();
@@ -107,11 +145,14 @@ std::string_view without_line(std::string_view core) {
 }
 
 bool is_harmless(std::string_view core, const Word& word) {
-  if (core.empty()) return true;
+  if (core.empty() || is_switch(core)) return true;
+  if (word.quoted && end_of_login_in(core) > 0) return false;
   if (is_plain_path(without_line(core)) && word.care == Care::kSpoken) return true;
   if (is_hash(core) && word.hashes) return true;
   if (is_shaped(core)) return false;
   const bool alone = word.before.empty() && word.after.empty();
+  if (word.quoted && is_quoted_name(core, word.before)) return true;
+  if (!word.quoted && !alone && is_heading(core, word)) return true;
   if (word.care == Care::kSecret && !names_a_secret(word.before)) {
     if (!word.quoted && (is_code_name(core) || is_constant(core) ||
                          (is_inflected(core) && !alone && !tells(word.before))))
@@ -119,7 +160,9 @@ bool is_harmless(std::string_view core, const Word& word) {
     if (word.code && is_spoken_piece(core)) return true;
   }
   if (is_plain_piece(core, word.care == Care::kSecret)) return true;
-  if (!word.quoted && !alone && word.care != Care::kListed && is_word_of_speech(core)) return true;
+  if (!word.quoted && !alone && word.care != Care::kListed &&
+      (is_word_of_speech(core) || (is_command_word(core) && !tells(word.before))))
+    return true;
   if (!word.quoted && (is_topic(core) || (is_made_of_names(core) && !tells(word.before))))
     return true;
   if (word.before == "Key" && is_code_name(core)) return true;  // of a dict
@@ -182,6 +225,14 @@ bool is_option(std::string_view chunk) {
   return chunk.size() > 1 && chunk[0] == '-' && (is_letter(chunk[1]) || chunk[1] == '-');
 }
 
+// "--token-mixer:"
+bool is_long_option(std::string_view chunk) {
+  if (chunk.ends_with(":") || chunk.ends_with(",")) chunk.remove_suffix(1);
+  return chunk.starts_with("--") && chunk.size() > 4 && is_spoken_name(chunk.substr(2)) &&
+         std::all_of(chunk.begin(), chunk.end(),
+                     [](char c) { return is_lower(c) || c == '-' || c == '_'; });
+}
+
 // Opens or closes a quotation of several words?
 bool opens(std::string_view chunk, char quote) {
   size_t first = chunk.find_first_not_of("([{=:");
@@ -189,6 +240,26 @@ bool opens(std::string_view chunk, char quote) {
   if (chunk.substr(first + 1, 1) == std::string_view(&quote, 1) && is_letter(chunk[first])) ++first;
   if (chunk[first] != quote) return false;
   return chunk.find(quote, first + 1) == std::string_view::npos;
+}
+
+// "  db_password: two: words" in a file that an error quotes: where the value begins, which goes on
+// to the end of the line. 0 when it is anything else.
+size_t value_of_secret(std::string_view line) {
+  const auto before_name = [](char c) {
+    return is_blank(c) || is_quote(c) || c == '-' || c == '{';
+  };
+  const size_t begin = end_of(line, 0, before_name);
+  const size_t end =
+      end_of(line, begin, [](char c) { return is_alnum(c) || c == '_' || c == '-'; });
+  const std::string_view name = line.substr(begin, end - begin);
+  const size_t sign = end_of(line, end, [](char c) { return c == ' ' || is_quote(c); });
+  if (sign >= line.size() || (line[sign] != ':' && line[sign] != '=')) return 0;
+  if (!names_a_secret(name) || name.ends_with("Error") || name.ends_with("Exception")) return 0;
+  const size_t value = end_of(line, sign + 1, is_blank);
+  const std::string_view told = line.substr(value);
+  const bool key =
+      words_of(name).back() == "key" && is_code_name(told);  // full_key: optim.lr_decay
+  return told.empty() || key || may_stay_behind_secret(name, told) ? 0 : value;
 }
 
 }  // namespace
@@ -227,6 +298,10 @@ std::string redact_sentence(std::string_view line, Care care) {
       out += chunk;
       continue;
     }
+    if (is_long_option(chunk)) {
+      out += chunk;
+      continue;
+    }
     const bool listed = command || quotation != '\0';
     const auto ticks = std::count(chunk.begin(), chunk.end(), '`');
     out += shown(chunk, {before, text(i + 1), std::max(care, listed ? Care::kListed : care), quoted,
@@ -244,13 +319,20 @@ std::string redact_exception(std::string_view text) {
   const std::string whole = hide_private_keys(std::string(text));
   text = whole;
   std::string out;
+  bool below_place = false;  // of code: File "train.py", line 3, in main
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
     const size_t begin = end_of(line, 0, [](char c) { return c == ' '; });
     out += at > 0 ? "\n" : "";
-    out += begin >= kIndent ? std::string(begin, ' ') + redact_source(line.substr(begin))
-                            : redact_sentence(line, Care::kSpoken);
+    const size_t value = at > 0 && !below_place ? value_of_secret(line) : 0;
+    if (value > 0) {
+      out += std::string(line.substr(0, value)) + std::string(kHidden);
+    } else {
+      out += begin >= kIndent ? std::string(begin, ' ') + redact_source(line.substr(begin))
+                              : redact_sentence(line, Care::kSpoken);
+    }
+    below_place = line.substr(begin).starts_with("File \"");
     at = end + 1;
   }
   return hide_shaped(out);

@@ -106,6 +106,37 @@ bool takes_help(std::string_view name) {
       name, std::array<std::string_view, 5>{"help", "description", "desc", "epilog", "usage"});
 }
 
+// Who is called so is handed a command: its words may be anything.
+bool takes_a_command(std::string_view name) {
+  constexpr std::array<std::string_view, 12> kWords = {"run",  "popen", "call",    "output",
+                                                       "exec", "spawn", "system",  "cmd",
+                                                       "args", "argv",  "command", "commands"};
+  return has_one_of(name, kWords);
+}
+
+// "cfg.scheduler": says what stands behind it.
+bool is_telling(std::string_view name) {
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  return last.size() >= 3 && is_spoken_name(last) && !says_nothing(last) && !names_a_secret(last);
+}
+
+// "bhqd,bhkd->bhqk", "b (h w) c -> b c h w": which axes become which
+bool is_einsum(std::string_view text) {
+  size_t letters = 0;
+  for (const char c : text) {
+    letters = is_alnum(c) ? letters + 1 : 0;
+    if (letters > 5 || (!is_alnum(c) && std::string_view(" ,.()->=").find(c) == text.npos))
+      return false;
+  }
+  return text.find("->") != text.npos;
+}
+
+// "session_id": row["session_id"] holds no secret itself.
+bool is_column(std::string_view text) {
+  return text.find('_') != text.npos && is_spoken_name(text) &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_lower(c) || c == '_'; });
+}
+
 // "--token-dropout", "-v"
 bool is_option(std::string_view text) {
   if (text.size() == 2 && text[0] == '-') return is_letter(text[1]);
@@ -153,6 +184,8 @@ class SourceLine {
       const std::string_view name = line_.substr(at, end - at);
       if (name == "pass" && is_statement(at, end)) return;
       suspicious_ |= takes_a_secret(name);
+      command_ |= takes_a_command(name);
+      login_ |= names_a_login(name);
       at = std::max(end, at + 1);
     }
   }
@@ -173,18 +206,23 @@ class SourceLine {
     if (is_digit(c)) return take_number(at);
     if (is_name(c)) return take_name(at);
     if (c == '(') calls_.push_back(name_);
+    if (c == '(' || c == '[' || c == '{') open_ += c;
+    if ((c == ')' || c == ']' || c == '}') && !open_.empty()) open_.pop_back();
     if (c == '(' || c == '[') first_ = true;
     if (c == ',' || c == ')') first_ = false;
     if (c == ')' && !calls_.empty()) calls_.pop_back();
     depth_ += c == '(' || c == '[' || c == '{';
     depth_ -= c == ')' || c == ']' || c == '}';
+    if (c == '=' && depth_ == 0 && assigned_.empty()) assigned_ = name_;
     if (c == '=' || c == ':') target_ = name_, target_depth_ = depth_;
     if (c == ':' && depth_ == 0 && begins_a_block(line_)) target_.clear();
-    if (c == '[' && (!name_.empty() || out_.ends_with("]"))) index_ = true;
+    if (c == '[' && !out_.empty() &&
+        (is_name(out_.back()) || out_.back() == ']' || out_.back() == ')'))
+      index_ = true;
     if (c != '[' && c != ' ') index_ = false;
     if ((c == ',' && depth_ <= target_depth_) || c == '{' || c == ';') target_.clear();
     sentence_ |= c == ',' && assert_ && calls_.empty();
-    if (c != '.' && c != ' ' && c != '=' && c != '[' && c != ']') name_.clear();
+    if (c != '.' && c != ' ' && c != '=' && c != '!' && c != '[' && c != ']') name_.clear();
     out_ += c;
     return at + 1;
   }
@@ -225,6 +263,12 @@ class SourceLine {
     const size_t begin = at + quotes.size(), end = end_of_string(line_, begin, quotes, raw);
     const std::string_view content = line_.substr(begin, end - begin);
     const bool formatted = prefix.find_first_of("fF") != std::string_view::npos;
+    const size_t next = end_of(line_, std::min(line_.size(), end + quotes.size()), is_blank);
+    key_ = open_.ends_with('{') && next < line_.size() && line_[next] == ':';
+    command_ |= content.starts_with("-");
+    const size_t last = out_.find_last_not_of(' ');
+    in_path_ =
+        (last != out_.npos && out_[last] == '/') || (next < line_.size() && line_[next] == '/');
     out_ += quotes + shown(content, formatted);
     if (end < line_.size()) out_ += quotes;
     of_secret_ |= content.starts_with("-") && names_a_secret(content);
@@ -244,6 +288,26 @@ class SourceLine {
 
   bool is_default_of_secret() const { return of_secret_ && target_ == "default"; }
 
+  // Names of choices, but not what a user has given.
+  bool is_compared_name() const {
+    const size_t dot = target_.rfind('.');
+    return !login_ && is_telling(target_) && !target_.ends_with("en") && !target_.ends_with("ed") &&
+           (dot != target_.npos || is_known_name(target_));
+  }
+
+  // {"name": ...}, names = ["a", "b"], if kind == "a"
+  bool is_name_by_place() const {
+    if (key_) return true;
+    const std::string_view code =
+        std::string_view(out_).substr(0, out_.find_last_not_of("'\" ") + 1);
+    if (code.ends_with("==") || code.ends_with("!=")) return is_compared_name();
+    const bool tuple =
+        open_ == "(" && calls_.size() == 1 && (calls_[0].empty() || calls_[0] == "in");
+    if (!assigned_.empty() && !is_telling(assigned_)) return false;
+    const bool list = open_.ends_with('[') || (open_.ends_with('{') && target_.empty()) || tuple;
+    return list && !command_ && (target_.empty() || is_telling(target_));
+  }
+
   // The first that a call is handed, or a help text: speaks of secrets, holds none.
   bool only_names(std::string_view content) const {
     const std::string callee = calls_.empty() ? "" : calls_.back();
@@ -251,7 +315,7 @@ class SourceLine {
         (first_ && asks_for_a_setting(callee)) || (index_ && asks_for_a_setting(name_));
     if (setting && is_constant(content)) return true;
     const bool looked_up = index_ || (first_ && looks_up(callee));
-    if (looked_up && is_made_of_names(content)) return true;
+    if (looked_up && (is_made_of_names(content) || (index_ && is_column(content)))) return true;
     if (first_ && asks_the_user(callee)) return redact_sentence(content, Care::kTold) == content;
     if (takes_help(target_)) return redact_sentence(content, Care::kTold) == content;
     return is_option(content);
@@ -262,7 +326,9 @@ class SourceLine {
     if (formatted && content.find('{') != content.npos && is_scheme(without_fields(content)))
       return std::string(content);
     if (!formatted && only_names(content) && !is_shaped(content)) return std::string(content);
-    if (!target_.empty() && names_a_secret(target_)) return std::string(kHidden);
+    if (!target_.empty() && names_a_secret(target_))
+      return std::string(may_stay_behind_secret(target_, content) ? content : kHidden);
+    if (!suspicious_ && is_hash(content) && names_a_hash(out_)) return std::string(content);
     if (content.find("://") != std::string_view::npos && !formatted &&
         content.find(' ') == std::string_view::npos)
       return redact_url(content);
@@ -285,10 +351,17 @@ class SourceLine {
     const std::string callee = calls_.empty() ? "" : calls_.back();
     const bool direct = depth_ > 0 && depth_ == target_depth_;  // f(mode="x"), {"mode": "x"}
     if (word &&
-        (index_ || takes_a_name(target_) ||
+        (index_ || is_name_by_place() || takes_a_name(target_) ||
          (direct && (is_known_name(target_) || is_particular(target_))) || asks_for_a_name(callee)))
       return true;
-    if (spoken && asks_for_a_model(callee)) return true;
+    const bool short_name = !suspicious_ && text.size() <= 8 &&  // "fnlwgt"
+                            std::all_of(text.begin(), text.end(), is_lower);
+    if (short_name && is_name_by_place()) return true;
+    if (spoken && ((key_ && is_telling(assigned_)) || in_path_)) return true;
+    if (!suspicious_ && is_einsum(text)) return true;
+    const bool run = !suspicious_ && one_word && is_name_of_run(text);
+    if ((spoken || run) && asks_for_a_model(callee)) return true;
+    if (run && direct && (is_known_name(target_) || takes_a_name(target_))) return true;
     if (names_a_secret(text) && !one_word && !in_sentences()) return false;
     const Care care = suspicious_                   ? Care::kSecret
                       : one_word || !in_sentences() ? Care::kListed
@@ -342,6 +415,12 @@ class SourceLine {
   std::string_view line_;
   std::string out_;
   bool suspicious_ = false;
+  bool command_ = false;              // the line makes one
+  bool login_ = false;                // it has the name of a user
+  bool in_path_ = false;              // root / "data"
+  bool key_ = false;                  // of a dict
+  std::string assigned_;              // the first name that the line sets
+  std::string open_;                  // brackets
   int depth_ = 0, target_depth_ = 0;  // of brackets
   bool assert_ = false;
   bool sentence_ = false;           // behind raise, or behind the comma of assert

@@ -88,6 +88,21 @@ TEST(RedactCommand, JudgesStructuresByTheirLeaves) {
   EXPECT_EQ(redact_assignment("TF_CONFIG={\"index\": 1, \"pw\": \"x\"}"), "TF_CONFIG=***");
 }
 
+TEST(RedactCommand, KeepsSwitchesAndPlacesBehindTheNameOfASecret) {
+  EXPECT_EQ(command_text({"t.py", "--auth", "none", "--credentials", "/keys/account.json"}),
+            "t.py --auth none --credentials /keys/account.json");
+  EXPECT_EQ(redact_assignment("SSH_AUTH_SOCK=/tmp/ssh-Xq8Lm2T/agent.41"),
+            "SSH_AUTH_SOCK=/tmp/ssh-Xq8Lm2T/agent.41");
+  EXPECT_EQ(redact_assignment("DB_PASS=/open/sesame"), "DB_PASS=***");
+}
+
+TEST(RedactCommand, KeepsNamesOfRunsTestsAndBlanksToFill) {
+  for (const char* word : {"a.py::TestA::test_b[4-True]", "report_%p", "nas:/archive/runs/"})
+    EXPECT_EQ(command_text({"tool", word}), std::string("tool ") + word);
+  EXPECT_EQ(redact_assignment("RUN_NAME=exp_2023-03-14_resnet18_wd5e-4"),
+            "RUN_NAME=exp_2023-03-14_resnet18_wd5e-4");
+}
+
 TEST(SecretNames, SayByTheirLastWordWhatTheyAre) {
   for (const char* name : {"api_key", "HF_TOKEN", "token_string", "key", "dbPassword", "secret_id"})
     EXPECT_TRUE(names_a_secret(name)) << name;
@@ -109,6 +124,27 @@ TEST(RedactException, KeepsASentenceAndHidesWhatItTells) {
   EXPECT_EQ(redact_exception("ValueError: the token is darling"), "ValueError: the token is ***");
 }
 
+TEST(RedactException, HidesTheWholeValueInAFileThatItQuotes) {
+  EXPECT_EQ(redact_exception("ScannerError: in \"a.yaml\"\n    db_password: open: the door"),
+            "ScannerError: in \"a.yaml\"\n    db_password: ***");
+  const char* code =
+      "Traceback:\n  File \"a.py\", line 1, in f\n    token = tokens[i]\nKeyError: 'token'";
+  EXPECT_EQ(redact_exception(code), code);
+}
+
+TEST(RedactException, HidesTheRestOfALogin) {
+  EXPECT_EQ(redact_exception("InvalidURL: bad port: 'loss@host.org'"),
+            "InvalidURL: bad port: '***'");
+}
+
+TEST(RedactSource, JudgesWordsByTheirPlace) {
+  for (const char* line : {"labels = {'automobile': 1}", "names = ['daisy', 'zinnia']",
+                           "if cfg.kind == 'gradual':", "x = root / 'flickr30k'"})
+    EXPECT_EQ(redact_source(line), line);
+  EXPECT_EQ(redact_source("p = ['zinnia']"), "p = ['***']");
+  EXPECT_EQ(redact_source("cmd = ['tool', '-p', 'zinnia']"), "cmd = ['tool', '-p', '***']");
+}
+
 TEST(RedactSource, KeepsNamesOfSecretsAndHidesTheirValues) {
   EXPECT_EQ(redact_source("key = os.environ.get('API_KEY', 'opensesame')"),
             "key = os.environ.get('API_KEY', '***')");
@@ -126,6 +162,12 @@ TEST(RedactUrl, HidesLoginsTokensAndUnknownValues) {
   EXPECT_EQ(redact_url("s3://me:a/b@host/train/x.jpg?size=3&q=opensesame"),
             "s3://***@host/train/x.jpg?size=3&q=***");
   EXPECT_EQ(redact_url("https://h/webhooks/12/opensesame"), "https://h/webhooks/***/***");
+  EXPECT_EQ(redact_url("https://zinnia@h/a"), "https://***@h/a");
+}
+
+TEST(RedactUrl, KeepsAVersionAndTheNameOfAUser) {
+  for (const char* url : {"git+https://h/a/b.git@v4.28.1", "postgresql://trainer@db:5432/runs"})
+    EXPECT_EQ(redact_url(url), url);
 }
 
 TEST(RedactVariable, KeepsNumbersLengthsAndPaths) {

@@ -35,16 +35,47 @@ bool is_harmless_part(std::string_view part) {
   return !is_shaped(named) && (is_spoken_name(named) || is_plain_path(part));
 }
 
+// "transformers.git@v4.28.1", "@author": a version or a name, not a login; that stands before a
+// host.
+bool is_reference(std::string_view part) {
+  const size_t sign = part.find('@');
+  if (sign == part.npos || part.find_first_of(":@", sign + 1) != part.npos) return false;
+  const std::string_view before = part.substr(0, sign), version = part.substr(sign + 1);
+  const bool plain = is_plain_name(version) || is_hash(version) ||
+                     ((before.ends_with(".git") || before.empty()) && is_spoken_name(version));
+  return plain && !is_shaped(part) && (before.empty() || is_harmless_part(before));
+}
+
+// "postgresql://trainer@host": these ask for a password apart from the name of the user.
+bool is_user_alone(std::string_view scheme, std::string_view login) {
+  constexpr std::array<std::string_view, 12> kSchemes = {
+      "ssh",   "sftp",       "rsync",    "git",   "ftp",     "hdfs",
+      "mysql", "postgresql", "postgres", "mssql", "mariadb", "oracle"};
+  const std::string_view last = scheme.substr(scheme.starts_with("git+") ? 4 : 0);
+  const std::string_view kind = last.substr(0, std::min(last.find('+'), last.size()));
+  return std::find(kSchemes.begin(), kSchemes.end(), kind) != kSchemes.end() &&
+         login.size() <= 10 && is_spoken(login) &&
+         std::all_of(login.begin(), login.end(), is_lower);
+}
+
 // Behind /webhooks/, /token/ and the like stands the secret itself.
 std::string redact_parts(std::string_view path, bool secret) {
   std::string_view before;
   return each_between(path, "/", [&](std::string_view part) {
     const bool number = numbers_things(before) && is_number_of_thing(part);
-    const bool harmless = !secret && (number || is_harmless_part(part));
+    const bool harmless = !secret && (number || is_harmless_part(part) || is_reference(part));
     secret |= names_a_secret(part) || part == "webhooks";
     before = part;
     return shown_if(harmless, part);
   });
+}
+
+// "4%2C17" -> "4,17"
+std::string with_commas(std::string_view value) {
+  std::string out(value);
+  for (const std::string_view comma : {"%2C", "%2c"})
+    for (size_t at = 0; (at = out.find(comma, at)) != std::string::npos;) out.replace(at, 3, ",");
+  return out;
 }
 
 // "curriculum+learning%20rate"
@@ -71,9 +102,10 @@ std::string redact_query(std::string_view query, bool search) {
     const std::string_view name = pair.substr(0, equals);
     if (equals == pair.size()) return shown_if(is_plain_name(name) || is_anchor(name), name);
     const std::string_view value = pair.substr(equals + 1);
+    const std::string list = with_commas(value);
     const bool known = is_known_name(name) || (search && (name == "q" || name == "query"));
     const bool harmless =
-        !names_a_secret(name) && (is_short_number(value) || is_plain_name(value) ||
+        !names_a_secret(name) && (is_short_number(list) || is_plain_name(list) ||
                                   (known && (is_phrase(value) || is_plain_path(value))) ||
                                   (names_a_hash(name) && is_hash(value)));
     return shown_if(is_spoken_name(name), name) + "=" + shown_if(harmless, value);
@@ -90,8 +122,9 @@ std::string redact_url(std::string_view url) {
   // Azure writes container@account.
   const bool container = url.starts_with("abfs") || url.starts_with("wasb");
   if (const size_t login = end_of_login(rest);
-      login > 0 && !(container && is_spoken_name(rest.substr(0, login)) &&
-                     rest.substr(0, login).find(':') == std::string_view::npos)) {
+      login > 0 && !is_user_alone(url.substr(0, scheme), rest.substr(0, login)) &&
+      !(container && is_spoken_name(rest.substr(0, login)) &&
+        rest.substr(0, login).find(':') == std::string_view::npos)) {
     out += std::string(kHidden);
     rest.remove_prefix(login);
   }

@@ -57,10 +57,10 @@ constexpr std::array<std::string_view, 24> kStill = {
     "plain",  "old",  "new",     "prod",   "dev",  "test", "default", "inline",
     "bytes",  "json", "arg",     "phrase", "word", "code", "file",    "path"};
 
-// How long or how many, not what: "password_length".
-constexpr std::array<std::string_view, 12> kMeasures = {"dim",      "dims",  "length", "len",
-                                                        "size",     "count", "rounds", "limit",
-                                                        "strength", "ttl",   "expiry", "timeout"};
+// How long, how many or of which kind, not what: "password_length", "auth_method".
+constexpr std::array<std::string_view, 18> kMeasures = {
+    "dim", "dims",   "length",  "len",  "size",   "count",   "rounds",  "limit",    "strength",
+    "ttl", "expiry", "timeout", "mode", "method", "backend", "enabled", "required", "provider"};
 
 bool is_strong(const std::string& word) {
   if (is_one_of(word, kPerhaps) || is_one_of(word, kOnlyAlike)) return false;
