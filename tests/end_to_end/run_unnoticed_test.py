@@ -189,7 +189,9 @@ class Unnoticed(VerbTest):
         self.assertLess(watched_s, time.monotonic() - began - stopped_s / 2, "the time it stood still was counted")
 
     def test_a_stop_sent_to_headway_alone_stops_the_command(self):
-        run = self.start(self.command("import os, sys\nprint(os.getpid(), flush=True)\nsys.stdin.read()\n"), stdin=subprocess.PIPE)
+        # A group of its own, below ours: the kernel stops nobody in a group that no shell looks after.
+        run = self.start(self.command("import os, sys\nprint(os.getpid(), flush=True)\nsys.stdin.read()\n"), stdin=subprocess.PIPE,
+                         process_group=0)
         pid = int(run.stdout.readline())
         for number, state in ((signal.SIGTSTP, "T"), (signal.SIGCONT, "S")):
             run.send_signal(number)
