@@ -250,65 +250,58 @@ bool Stage::produce(Worker& worker, const Work& work, int64_t i, bool timed) {
   Slot& slot = *work.slot;
   Task task{&slot, work.row + i, work.ordinal + i, 0, 0, timed};
   Element& sample = batches() ? worker.sample : slot.outcomes[task.row].element;
-  std::exception_ptr error;
-  try {
-    if (indexed_) {
+  SampleContext context{run_.seed(), epoch_, task.ordinal, nullptr, &run_.ram};
+  if (indexed_) {
+    try {
       sample.clear();
-      const SampleContext context{run_.seed(), epoch_, task.ordinal, nullptr, &run_.ram};
       indexed_->at(task.ordinal, epoch_, context, sample);
-    } else {
-      error = worker.inputs[i].error;
-      sample = std::move(worker.inputs[i].element);
+    } catch (...) {
+      return record_failure(task, sample, std::current_exception());
     }
-  } catch (...) {
-    error = std::current_exception();
+  } else {
+    sample = std::move(worker.inputs[i].element);
+    if (worker.inputs[i].error) return record_failure(task, sample, worker.inputs[i].error);
   }
-  if (!error) return finish(worker, task, sample);
-  record(task, sample, Fate::kFailed, error);
-  return true;
+  return finish(worker, task, context, sample);
 }
 
 // Runs what is left of the operators and puts the result into its slot; false when it waits.
-bool Stage::finish(Worker& worker, Task& task, Element& sample) {
-  Fate fate = Fate::kFailed;
-  std::exception_ptr error;
+bool Stage::finish(Worker& worker, Task& task, SampleContext& context, Element& sample) {
   if (sample.origin_file()) worker.activity.set_file(sample.origin_file());
-  for (bool again = true; again;) {
-    again = false;
+  for (;;) {
     try {
-      fate = run_ops(worker, task, sample);
+      context.granted_bytes = task.granted_bytes;
+      const Fate fate = run_ops(worker, task, context, sample);
       if (batches()) {
         task.slot->builder.put(task.row, sample);
         if (slot_bytes_.load(std::memory_order_relaxed) == 0) learn_size(*task.slot, sample);
+      } else {
+        task.slot->outcomes[task.row].fate = fate;
+        task.slot->outcomes[task.row].error = nullptr;
       }
+      if (task.granted_bytes > 0) settle(task, sample);
+      return true;
     } catch (const NeedsRoom& wanted) {
-      if (!grant(task, wanted.bytes)) {
-        MutexLock lock(waiting_mu_);
-        task.granted_bytes = wanted.bytes;
-        waiting_[{task.slot->sequence, task.row}] = {task, std::move(sample)};
-        waiting_count_.fetch_add(1);
-        return false;
-      }
-      again = true;
+      if (!grant(task, wanted.bytes)) return put_aside(task, wanted.bytes, sample);
     } catch (const OpFailure& failure) {
-      error = failure.error;
+      return record_failure(task, sample, failure.error);
     } catch (...) {
-      error = std::current_exception();
+      return record_failure(task, sample, std::current_exception());
     }
   }
-  if (task.granted_bytes > 0) settle(task, sample);
-  record(task, sample, fate, error);
-  return true;
 }
 
-void Stage::record(const Task& task, Element& sample, Fate fate, std::exception_ptr error) {
+// True: the sample is done with.
+bool Stage::record_failure(Task& task, Element& sample, const std::exception_ptr& error) {
+  if (task.granted_bytes > 0) settle(task, sample);
   if (batches()) {
-    if (error) fail(*task.slot, task.row, error);
-    return;
+    fail(*task.slot, task.row, error);
+    return true;
   }
-  if (error) sample.clear();
-  task.slot->outcomes[task.row].fate = error ? Fate::kFailed : fate;
-  task.slot->outcomes[task.row].error = std::move(error);
+  sample.clear();
+  task.slot->outcomes[task.row].fate = Fate::kFailed;
+  task.slot->outcomes[task.row].error = error;
+  return true;
 }
 
 // From the very first sample on, slots reserve what they will need.
@@ -322,23 +315,24 @@ void Stage::learn_size(Slot& slot, const Element& sample) {
   run_.pool.work.notify_one();
 }
 
-Stage::Fate Stage::run_ops(Worker& worker, Task& task, Element& sample) {
-  Row row(task.slot->builder, task.row);
-  SampleContext context{run_.seed(), epoch_, task.ordinal, nullptr, &run_.ram, task.granted_bytes};
-  for (; task.op < config_.ops.size(); ++task.op) {
-    const size_t i = task.op;
+Stage::Fate Stage::run_ops(Worker& worker, Task& task, SampleContext& context, Element& sample) {
+  Row place(task.slot->builder, task.row);
+  BatchRow* const row = batches() ? &place : nullptr;
+  const bool timed = task.timed;
+  for (size_t i = task.op; i < config_.ops.size(); ++i) {
     worker.activity.set_op(&op_names_[i]);
-    context.row = batches() && i + 1 == config_.ops.size() ? &row : nullptr;
-    const int64_t start = task.timed ? now_ns() : 0;
+    context.row = i + 1 == config_.ops.size() ? row : nullptr;
+    const int64_t start = timed ? now_ns() : 0;
     bool kept = false;
     try {
       kept = config_.ops[i]->apply(sample, context);
     } catch (const NeedsRoom&) {
+      task.op = i;  // here it goes on
       throw;
     } catch (...) {
       throw OpFailure{located(op_names_[i], sample)};
     }
-    if (task.timed) {
+    if (timed) {
       counters_->ops[i]->busy_ns.fetch_add(now_ns() - start, std::memory_order_relaxed);
       counters_->ops[i]->timed.fetch_add(1, std::memory_order_relaxed);
     }

@@ -124,11 +124,12 @@ class Stage : public std::enable_shared_from_this<Stage> {
   int64_t pull(Worker& worker, int64_t want, std::exception_ptr& error) REQUIRES(input_mu_);
   void execute(Worker& worker, const Work& work);
   bool produce(Worker& worker, const Work& work, int64_t i, bool timed);
-  bool finish(Worker& worker, Task& task, Element& sample);
-  Fate run_ops(Worker& worker, Task& task, Element& sample);
+  bool finish(Worker& worker, Task& task, SampleContext& context, Element& sample);
+  Fate run_ops(Worker& worker, Task& task, SampleContext& context, Element& sample);
   bool grant(Task& task, int64_t bytes);
   void settle(Task& task, const Element& sample);
-  void record(const Task& task, Element& sample, Fate fate, std::exception_ptr error);
+  bool record_failure(Task& task, Element& sample, const std::exception_ptr& error);
+  bool put_aside(Task& task, int64_t bytes, Element& sample) EXCLUDES(waiting_mu_);
   bool resume(Worker& worker) EXCLUDES(waiting_mu_);
   void learn_size(Slot& slot, const Element& sample);
   void complete(Slot& slot, int64_t samples);

@@ -23,6 +23,15 @@ bool Stage::grant(Task& task, int64_t bytes) {
   return false;
 }
 
+// False: the sample is not done with.
+bool Stage::put_aside(Task& task, int64_t bytes, Element& sample) {
+  MutexLock lock(waiting_mu_);
+  task.granted_bytes = bytes;
+  waiting_[{task.slot->sequence, task.row}] = {task, std::move(sample)};
+  waiting_count_.fetch_add(1);
+  return false;
+}
+
 // What a sample at work was granted becomes what its result takes in the slot.
 void Stage::settle(Task& task, const Element& sample) {
   const int64_t kept = batches() ? 0 : sample.size_bytes();
@@ -55,7 +64,8 @@ bool Stage::resume(Worker& worker) {
   sample = std::move(next.sample);
   const int64_t start = now_ns();
   worker.activity.begin(config_.name);
-  const bool done = finish(worker, next.task, sample);
+  SampleContext context{run_.seed(), epoch_, next.task.ordinal, nullptr, &run_.ram};
+  const bool done = finish(worker, next.task, context, sample);
   worker.activity.end();
   const int64_t spent = now_ns() - start;
   worker.busy_ns.fetch_add(spent, std::memory_order_relaxed);
