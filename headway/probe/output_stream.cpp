@@ -55,9 +55,10 @@ OutputStream make_stream(int to) {
 
 }  // namespace
 
-void copy_window_size(int from, int to) {
-  winsize size;
-  if (::ioctl(from, TIOCGWINSZ, &size) == 0) ::ioctl(to, TIOCSWINSZ, &size);
+bool copy_window_size(int from, int to) {
+  winsize size{}, before{};
+  if (::ioctl(from, TIOCGWINSZ, &size) != 0 || ::ioctl(to, TIOCGWINSZ, &before) != 0) return false;
+  return std::memcmp(&size, &before, sizeof size) != 0 && ::ioctl(to, TIOCSWINSZ, &size) == 0;
 }
 
 std::vector<OutputStream> make_output_streams() {

@@ -19,6 +19,6 @@ struct OutputStream {
 // place, so that lines keep their order; else two.
 std::vector<OutputStream> make_output_streams();
 
-void copy_window_size(int from, int to);
+bool copy_window_size(int from, int to);  // true when it was another one
 
 }  // namespace headway

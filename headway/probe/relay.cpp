@@ -91,17 +91,17 @@ void Relay::handle(int signal, int code, pid_t sender) {
 }
 
 // The terminal told the whole job at once, when the command's own terminal still had its old size:
-// once that is set, the job is told again.
+// once that is set, the job is told again. That reaches us too, and may hide a newer one of the
+// terminal's, so the size is looked at whoever sent it.
 void Relay::window_changed(bool by_terminal, pid_t sender) {
-  if (sender == ::getpid()) return;
-  bool told_too_early = false;
+  bool changed = false;
   for (const RelayedOutput& output : ends_.outputs) {
-    if (!output.terminal.open()) continue;
-    copy_window_size(output.users_terminal.get(), output.terminal.get());
-    told_too_early = by_terminal;
+    if (output.terminal.open())
+      changed |= copy_window_size(output.users_terminal.get(), output.terminal.get());
   }
-  if (told_too_early) ::kill(0, SIGWINCH);
-  if (!by_terminal && !buried_) ::kill(ends_.command, SIGWINCH);
+  const bool to_us_alone = !by_terminal && sender != ::getpid();
+  if (changed && !to_us_alone) ::kill(0, SIGWINCH);
+  if (to_us_alone && !buried_) ::kill(ends_.command, SIGWINCH);
 }
 
 void Relay::stop_with_the_job() {

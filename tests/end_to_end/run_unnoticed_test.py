@@ -150,8 +150,8 @@ class Unnoticed(VerbTest):
 
     def test_the_window_has_its_new_size_when_the_command_is_told(self):
         run = self.terminal(self.command(
-            "import os, signal\nsignal.signal(signal.SIGWINCH, lambda *_: print('%dx%d' % os.get_terminal_size(1)))\n"
-            "print('ready', flush=True)\nwhile True:\n    signal.pause()\n"))
+            "import os, signal, time\nsignal.signal(signal.SIGWINCH, lambda *_: print('%dx%d' % os.get_terminal_size(1)))\n"
+            "print('ready', flush=True)\nwhile True:\n    time.sleep(0.01)\n"))  # pause() may miss one that comes just before
         run.wait_for(b"ready")
         for rows in range(30, 60):
             run.resize(rows, 100 + rows)
