@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-HEADWAY = os.environ.get("HEADWAY", "build/release/headway")
+HEADWAY = os.path.abspath(os.environ.get("HEADWAY", "build/release/headway"))
 
 
 class VerbTest(unittest.TestCase):
