@@ -21,9 +21,9 @@ void WatchReport::judge(Trace trace) {
   trace_ = std::move(trace);
   findings_ = diagnose(trace_);
   verdict_ = headway::verdict(trace_, findings_);
-  const bool over = verdict_.state == "finished" || verdict_.state == "ended";
-  std::string key =
-      (over ? "" : verdict_.state) + "/" + (grave(findings_) ? findings_[0].cause : "");
+  const bool over = verdict_.state == State::kFinished || verdict_.state == State::kEnded;
+  std::string key = std::string(over ? "" : text_of(verdict_.state)) + "/" +
+                    (grave(findings_) ? findings_[0].id() : "");
   if (key == key_) return;
   // A run that ends keeps the time at which its cause was first named.
   const auto cause = [](const std::string& k) { return k.substr(k.find('/') + 1); };
@@ -32,8 +32,9 @@ void WatchReport::judge(Trace trace) {
 }
 
 bool WatchReport::has_news() {
-  if (!grave(findings_) && verdict_.state != "stuck") return false;
-  const std::string now = grave(findings_) ? findings_[0].cause : verdict_.state;
+  if (!grave(findings_) && verdict_.state != State::kStuck) return false;
+  const std::string now =
+      grave(findings_) ? findings_[0].id() : std::string(text_of(verdict_.state));
   if (now == said_) return false;
   said_ = now;
   return true;
@@ -42,7 +43,7 @@ bool WatchReport::has_news() {
 bool WatchReport::settled(double now_s) const {
   if (!trace_.outside.unwatched.empty()) return true;
   return now_s >= kSettledS && grave(findings_) && now_s - since_s_ >= 2 &&
-         (verdict_.state == "stuck" || now_s >= kSureS);
+         (verdict_.state == State::kStuck || now_s >= kSureS);
 }
 
 std::string WatchReport::text() const {
@@ -78,9 +79,9 @@ std::string WatchReport::json() const {
 }
 
 int WatchReport::exit_status() const {
-  if (verdict_.state == "not-watched") return kNotWatched;
+  if (verdict_.state == State::kNotWatched) return kNotWatched;
   if (needs_repair(verdict_, findings_)) return kFound;
-  return verdict_.state == "ended" ? kEnded : 0;
+  return verdict_.state == State::kEnded ? kEnded : 0;
 }
 
 }  // namespace headway::cli

@@ -21,16 +21,14 @@ inline bool grave(const std::vector<Finding>& findings) {
 }
 
 struct Verdict {
-  // healthy, slow, stuck, not-started, crashed, finished; of what is watched from outside also
-  // ended (nobody can say how) and not-watched (nothing can be said)
-  std::string state{};
+  State state = State::kHealthy;
   std::string sentence{};  // "healthy: compute-bound, 41 ms per step; epoch 1 ends in 14 min"
   std::optional<double> eta_s{};  // until the last epoch ends
 };
 Verdict verdict(const Trace& trace, const std::vector<Finding>& findings);
 
 inline bool needs_repair(const Verdict& verdict, const std::vector<Finding>& findings) {
-  return grave(findings) || verdict.state == "stuck" || verdict.state == "crashed";
+  return grave(findings) || verdict.state == State::kStuck || verdict.state == State::kCrashed;
 }
 
 }  // namespace headway

@@ -116,7 +116,7 @@ TEST(Doctor, AdvisesALargerBatchOnlyAsFarAsTheProbeAllows) {
 TEST(Doctor, NotesFloat32OnAGpuThatIsAlwaysBusy) {
   Simulation full{.device = "cuda:0", .gpu_busy = 0.97, .precision = "float32"};
   EXPECT_EQ(causes(full), "");
-  EXPECT_EQ(worst(full).cause, "no-mixed-precision");
+  EXPECT_EQ(worst(full).cause, Cause::kNoMixedPrecision);
   full.precision = "bfloat16";
   EXPECT_EQ(worst(full).cause, "");
 }
@@ -269,7 +269,7 @@ TEST(Doctor, FindsABatchThatIsTooSmall) {
 TEST(Doctor, CallsALongFirstStepHealthy) {
   Trace trace = simulate({});
   trace.phases.push_back({"first step", 1, 45});
-  EXPECT_EQ(diagnose(trace).at(0).cause, "first-step-compiling");
+  EXPECT_EQ(diagnose(trace).at(0).cause, Cause::kFirstStepCompiling);
   EXPECT_EQ(diagnose(trace).at(0).severity, Severity::kInfo);
   EXPECT_EQ(verdict(trace, diagnose(trace)).state, "healthy");
 }
@@ -284,7 +284,7 @@ TEST(Doctor, FindsALongValidation) {
   EXPECT_EQ(causes({.validation_ms = 10}), "");
   const Simulation s{
       .stuck_from_s = 15, .stuck_phase = "validation", .stuck_cores = 2, .ended = false};
-  EXPECT_EQ(worst(s).cause, "hidden-validation");
+  EXPECT_EQ(worst(s).cause, Cause::kHiddenValidation);
   EXPECT_EQ(worst(s).severity, Severity::kInfo);
   EXPECT_EQ(verdict(simulate(s), diagnose(simulate(s))).state, "healthy");
 }
@@ -292,7 +292,7 @@ TEST(Doctor, FindsALongValidation) {
 TEST(Doctor, SaysWhenAnEpochHasNoEnd) {
   Trace trace = simulate({.seconds = 200, .ended = false});
   trace.run.steps_per_epoch = -1;
-  EXPECT_EQ(diagnose(trace).at(0).cause, "epoch-never-ends");
+  EXPECT_EQ(diagnose(trace).at(0).cause, Cause::kEpochNeverEnds);
   trace.samples.back().step_in_epoch = 500;
   EXPECT_TRUE(diagnose(trace).empty());
 }
@@ -327,7 +327,7 @@ TEST(Doctor, FindsABusyUpload) {
   };
   Trace trace = simulate({.change = upload(0.4)});
   trace.run.device = "cuda";
-  EXPECT_EQ(diagnose(trace).at(0).cause, "upload-bound");
+  EXPECT_EQ(diagnose(trace).at(0).cause, Cause::kUploadBound);
   trace = simulate({.change = upload(0.02)});
   trace.run.device = "cuda";
   EXPECT_TRUE(diagnose(trace).empty());
@@ -350,7 +350,7 @@ TEST(Doctor, AGpuThatIsThereAndNotUsedIsRemarkedOn) {
   const auto remarks_on_it = [&] {
     const auto findings = diagnose(trace);
     return std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
-      return f.cause == "gpu-not-used" && f.severity == Severity::kInfo;
+      return f.cause == Cause::kGpuNotUsed && f.severity == Severity::kInfo;
     });
   };
   EXPECT_FALSE(remarks_on_it());

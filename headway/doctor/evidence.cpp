@@ -62,8 +62,9 @@ void Evidence::look_at_the_end() {
   feed_moves_ = elements(last) != elements(*since) || last.buffer_held != since->buffer_held;
   if (quiet_s_ > 0) quiet_cores_ = (last.system.cpu_s - since->system.cpu_s) / quiet_s_;
   // Work of its own, long as it may be, that still uses a core is no standstill.
-  constexpr std::string_view kWork[] = {"building",   "probing",    "first step",
-                                        "validation", "checkpoint", "finishing"};
+  constexpr RunPhase kWork[] = {RunPhase::kBuilding,   RunPhase::kProbing,
+                                RunPhase::kFirstStep,  RunPhase::kValidation,
+                                RunPhase::kCheckpoint, RunPhase::kFinishing};
   const bool works = quiet_cores_ >= kStillCores &&
                      std::find(std::begin(kWork), std::end(kWork), last.phase) != std::end(kWork);
   if (works) quiet_s_ = 0;
@@ -146,7 +147,7 @@ double Evidence::predicted_step_s(double feed_s, double cpu_s) const {
   return std::max({own_alone_s(), feed_s, cpu_s / cores_to_be_had()});
 }
 
-std::optional<std::string> Evidence::note(const char* kind) const {
+std::optional<std::string> Evidence::note(NoteKind kind) const {
   for (size_t i = trace.notes.size(); i-- > 0;)
     if (trace.notes[i].kind == kind) return trace.notes[i].text;
   return std::nullopt;

@@ -81,7 +81,7 @@ class Evidence {
   bool stuck() const { return quiet_s_ > 0 && quiet_s_ >= stuck_after_s_; }
   bool feed_moves() const { return feed_moves_; }           // meanwhile
   double quiet_cores() const { return quiet_cores_; }       // used meanwhile
-  std::optional<std::string> note(const char* kind) const;  // the last of its kind
+  std::optional<std::string> note(NoteKind kind) const;  // the last of its kind
 
   bool dataset_has(const std::string& word) const {
     return run.dataset.find(word) != std::string::npos;

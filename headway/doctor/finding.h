@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "headway/trace/cause.h"
+
 namespace headway {
 
 // kInfo: worth knowing, nothing to repair. From kWarning on something should be done.
@@ -13,7 +15,7 @@ std::string_view severity_name(Severity severity);  // "info", "warning", "high"
 
 // One cause, with everything needed to believe it and to remove it.
 struct Finding {
-  std::string cause{};  // stable id: the page is docs/causes/<cause>.md
+  Cause cause = Cause::kUnknown;
   Severity severity = Severity::kWarning;
   double confidence = 0.5;              // 0..1
   std::string summary{};                // a plain sentence
@@ -23,7 +25,8 @@ struct Finding {
   // Throughput behind the fix as a multiple of today's, from the measured demands.
   std::optional<double> predicted_gain{};
 
-  std::string page() const { return "docs/causes/" + cause + ".md"; }
+  std::string id() const { return std::string(text_of(cause)); }
+  std::string page() const { return "docs/causes/" + id() + ".md"; }
 };
 
 }  // namespace headway

@@ -66,7 +66,7 @@ TEST(Gradients, ThatAreNotNumbersNameTheWeightAndTheStep) {
   Trace trace = looked_at();
   trace.numbers[5].gradients[2] = NAN;
   const Finding found = diagnose(trace).at(0);
-  EXPECT_EQ(found.cause, "exploding-gradients");
+  EXPECT_EQ(found.cause, Cause::kExplodingGradients);
   EXPECT_EQ(found.where, "dense_1.weight");
   EXPECT_NE(found.summary.find("step 251"), std::string::npos);
 }
@@ -116,7 +116,7 @@ TEST(Refusals, CarryTheirCause) {
   trace.notes = {{"cause", 1, "model-too-large: vgg16 does not fit: 1 TB"},
                  {"remedy", 1, "make it narrower"}};
   const Finding found = diagnose(trace).at(0);
-  EXPECT_EQ(found.cause, "model-too-large");
+  EXPECT_EQ(found.cause, Cause::kModelTooLarge);
   EXPECT_EQ(found.summary, "vgg16 does not fit: 1 TB");
   EXPECT_EQ(found.fix, "make it narrower");
 }

@@ -7,19 +7,14 @@
 
 namespace headway {
 
-bool on_main(const SeenStack& s) { return s.process == "main" && s.thread == "main"; }
+bool on_main(const SeenStack& s) { return s.process == Role::kMain && s.main_thread; }
 
 bool producing(const SeenStack& s) {
-  if (s.activity == "produce") return s.user_frame() != nullptr || s.process == "worker";
+  if (s.activity == Activity::kProduce) return s.user_frame() != nullptr || s.process == Role::kWorker;
   return false;
 }
 
-bool running_on_core(const SeenStack& s) { return s.wait.empty(); }
-
-bool text_has(const std::string& text, std::initializer_list<const char*> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return text.find(word) != std::string::npos; });
-}
+bool running_on_core(const SeenStack& s) { return s.wait == Wait::kNothing; }
 
 std::string place_text(const SeenFrame& frame) {
   const std::string file = frame.file.substr(frame.file.rfind('/') + 1);
@@ -32,16 +27,16 @@ OutsideEvidence::OutsideEvidence(const Trace& t) : trace(t), seen(t.outside) {
   for (const SeenStack& stack : seen.stacks) {
     if (!on_main(stack)) continue;
     // Building graphs is what training begins with: it tells nothing about its pace.
-    if (stack.training && stack.activity != "trace") training_samples_ += stack.samples;
+    if (stack.training && stack.activity != Activity::kTrace) training_samples_ += stack.samples;
     late_samples_ += stack.recent;
   }
   for (const SeenProcess& process : seen.processes)
-    workers_ += process.role == "worker" && process.ending.empty() && !process.state.empty();
+    workers_ += process.role == Role::kWorker && process.ending.empty() && process.there();
 }
 
 const SeenProcess* OutsideEvidence::main() const {
   for (const SeenProcess& process : seen.processes)
-    if (process.role == "main") return &process;
+    if (process.role == Role::kMain) return &process;
   return nullptr;
 }
 
@@ -126,7 +121,7 @@ double OutsideEvidence::interpreted_share(const Test& test) const {
 
 bool OutsideEvidence::trains_in(const SeenFrame& frame) const {
   for (const SeenStack& stack : seen.stacks) {
-    if (stack.activity != "step" && stack.activity != "trace" && stack.activity != "fit") continue;
+    if (stack.activity != Activity::kStep && stack.activity != Activity::kTrace && stack.activity != Activity::kFit) continue;
     for (const SeenFrame& each : stack.frames)
       if (each.file == frame.file && each.function == frame.function) return true;
   }

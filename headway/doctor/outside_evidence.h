@@ -63,6 +63,5 @@ bool running_on_core(const SeenStack& stack);
 
 // "train.py:12   image = Image.open(path)"
 std::string place_text(const SeenFrame& frame);
-bool text_has(const std::string& text, std::initializer_list<const char*> words);
 
 }  // namespace headway

@@ -24,15 +24,15 @@ Trace watched(std::vector<SeenStack> stacks) {
       .source = "output", .steps = 100, .first_step_s = 2, .last_step_s = 20, .step_s = 0.2};
   seen.stacks = std::move(stacks);
   seen.processes = {
-      {.pid = 1, .role = "main", .name = "python", .state = "R", .cores = 1, .python = "3.11"}};
+      {.pid = 1, .role = Role::kMain, .name = "python", .state = TaskState::kRunning, .cores = 1, .python = "3.11"}};
   seen.cores = 1;
   return trace;
 }
 
 SeenStack stack(const char* activity, const char* wait, std::vector<SeenFrame> frames,
                 int64_t samples) {
-  return {.process = "main",
-          .thread = "main",
+  return {.process = Role::kMain,
+          .main_thread = true,
           .activity = activity,
           .wait = wait,
           .training = true,
@@ -66,7 +66,7 @@ SeenStack loading_inline(int64_t samples) {
 TEST(OutsideRules, ALoaderWithoutWorkersIsNamedWithTheUsersLine) {
   const auto findings = diagnose(watched({loading_inline(300), training(60)}));
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].cause, "dataloader-workers");
+  EXPECT_EQ(findings[0].cause, Cause::kDataloaderWorkers);
   EXPECT_EQ(findings[0].where, "train.py:5   im = Image.open(p).resize(s)");
 }
 
@@ -75,7 +75,7 @@ Trace crowded(double main_cores) {
   Trace trace = watched({training(250), stack("fetch", "pipe", {users(8, "main", "for")}, 50)});
   Outside& seen = trace.outside;
   for (int64_t pid = 2; pid < 14; ++pid)
-    seen.processes.push_back({.pid = pid, .role = "worker", .name = "python", .state = "R"});
+    seen.processes.push_back({.pid = pid, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
   seen.cores = 3.9;
   seen.wanted_cores = 8;
   seen.ready_share = 0.5;
@@ -100,12 +100,12 @@ Trace waiting_pool(std::vector<SeenFrame> first, std::vector<SeenFrame> second) 
   seen.cores = 0;
   seen.main_still_s = seen.quiet_s = 12;
   seen.processes[0].cores = 0;
-  seen.processes[0].state = "S";
+  seen.processes[0].state = TaskState::kSleeping;
   seen.processes[0].stack = {library("threading.py", "Event.wait"),
                              library("multiprocessing/pool.py", "ApplyResult.get"),
                              users(21, "main", "done = pool.map(features, pages)")};
   for (auto* stack : {&first, &second}) {
-    SeenProcess worker{.pid = 2, .role = "worker", .name = "python", .state = "S"};
+    SeenProcess worker{.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kSleeping};
     worker.stack = std::move(*stack);
     seen.processes.push_back(worker);
   }
@@ -124,8 +124,8 @@ TEST(OutsideRules, WorkersThatWentBeforeTheWaitBeganAreNoCause) {
       library("multiprocessing/pool.py", "mapstar"), library("multiprocessing/pool.py", "worker")};
   Trace trace = waiting_pool(blocked, blocked);
   for (SeenProcess& p : trace.outside.processes)
-    if (p.role == "worker") p.wait = "lock", p.still_s = 12;
-  SeenProcess gone{.pid = 3, .role = "worker", .name = "python"};
+    if (p.role == Role::kWorker) p.wait = Wait::kLock, p.still_s = 12;
+  SeenProcess gone{.pid = 3, .role = Role::kWorker, .name = "python"};
   gone.at_s = trace.outside.at_s - trace.outside.main_still_s + 0.2;  // of the pool before
   trace.outside.processes.push_back(gone);
   EXPECT_EQ(first_cause(trace), "worker-deadlock");
@@ -134,13 +134,13 @@ TEST(OutsideRules, WorkersThatWentBeforeTheWaitBeganAreNoCause) {
 TEST(OutsideRules, APoolThatWaitsWhileAllItsWorkersDoHasLostATask) {
   const auto findings = diagnose(waiting_pool(kNoTask, kNoTask));
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].cause, "worker-died");
+  EXPECT_EQ(findings[0].cause, Cause::kWorkerDied);
   EXPECT_EQ(findings[0].where, "train.py:21   done = pool.map(features, pages)");
 }
 
 TEST(OutsideRules, APoolWithATaskUnderWayHasNot) {
   for (const Finding& f : diagnose(waiting_pool(kNoTask, kATask)))
-    EXPECT_NE(f.cause, "worker-died");
+    EXPECT_NE(f.cause, Cause::kWorkerDied);
 }
 
 TEST(OutsideRules, ALittleLoadingIsHealthy) {
@@ -214,12 +214,12 @@ TEST(OutsideRules, WorkersThatAllWaitForOneLockAreDeadlocked) {
   trace.outside.cores = 0;
   trace.outside.processes[0].cores = 0;
   SeenProcess worker{
-      .pid = 2, .role = "worker", .name = "python", .state = "S", .still_s = 12, .wait = "lock"};
+      .pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kSleeping, .still_s = 12, .wait = Wait::kLock};
   worker.stack = {users(4, "Cats.__getitem__", "with lock:")};
   trace.outside.processes.push_back(worker);
   const auto findings = diagnose(trace);
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].cause, "worker-deadlock");
+  EXPECT_EQ(findings[0].cause, Cause::kWorkerDeadlock);
   EXPECT_EQ(findings[0].where, "train.py:4   with lock:");
   EXPECT_EQ(verdict(trace, findings).state, "stuck");
 }
@@ -227,7 +227,7 @@ TEST(OutsideRules, WorkersThatAllWaitForOneLockAreDeadlocked) {
 TEST(OutsideRules, WorkersThatWaitForWorkAreNot) {
   Trace trace = watched({training(300)});
   SeenProcess worker{
-      .pid = 2, .role = "worker", .name = "python", .state = "S", .still_s = 12, .wait = "lock"};
+      .pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kSleeping, .still_s = 12, .wait = Wait::kLock};
   worker.stack = {library("multiprocessing/queues.py", "Queue.get"),
                   users(4, "work", "job = jobs.get()")};
   trace.outside.processes.push_back(worker);
@@ -245,7 +245,7 @@ TEST(OutsideRules, AGeneratorWhoseFilesAreMissingNeverYields) {
   trace.outside.quiet_s = 15;
   const auto findings = diagnose(trace);
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].cause, "source-never-yields");
+  EXPECT_EQ(findings[0].cause, Cause::kSourceNeverYields);
   EXPECT_EQ(verdict(trace, findings).state, "stuck");
 }
 
@@ -302,7 +302,7 @@ Trace decoding(double bytes_per_s, int64_t line) {
 TEST(OutsideRules, CoresThatDecodeInTensorFlowAreNamedWithTheLine) {
   const auto findings = diagnose(decoding(150e6, 12));
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].cause, "decode-saturated");
+  EXPECT_EQ(findings[0].cause, Cause::kDecodeSaturated);
   EXPECT_EQ(findings[0].where, "train.py:12   x = tf.io.decode_jpeg(b)");
 }
 
@@ -318,7 +318,7 @@ TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
   trace.outside.progress = {};
   const auto findings = diagnose(trace);
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].cause, "first-step-compiling");
+  EXPECT_EQ(findings[0].cause, Cause::kFirstStepCompiling);
   EXPECT_EQ(findings[0].severity, Severity::kInfo);
   trace.outside.progress.steps = 100;
   EXPECT_NE(first_cause(trace), "first-step-compiling");
@@ -334,11 +334,11 @@ Trace looping(int64_t loops, const char* line) {
   frame.loops = loops;
   SeenStack makes =
       stack("produce", "", {frame, library("torch/utils/data/_utils/fetch.py", "fetch")}, 300);
-  makes.process = "worker";
+  makes.process = Role::kWorker;
   makes.places = 1, makes.top_place = 300;
   Trace trace = watched(
       {makes, stack("fetch", "poll", {users(8, "main", "for x in loader:")}, 290), training(10)});
-  trace.outside.processes.push_back({.pid = 2, .role = "worker", .name = "python", .state = "R"});
+  trace.outside.processes.push_back({.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
   return trace;
 }
 
@@ -355,10 +355,10 @@ TEST(OutsideRules, AWholeRowOrASingleLoopIsNot) {
 
 TEST(OutsideRules, ASourceThatReadsOnAndOnInVainIsNamedAfterAWhile) {
   SeenStack reads = stack("produce", "", {users(47, "records", "for line in stream:")}, 300);
-  reads.process = "worker";
+  reads.process = Role::kWorker;
   Trace trace =
       watched({reads, stack("fetch", "poll", {users(69, "run", "for x in loader:")}, 350)});
-  trace.outside.processes.push_back({.pid = 2, .role = "worker", .name = "python", .state = "R"});
+  trace.outside.processes.push_back({.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
   trace.outside.progress = {};
   trace.outside.read_rate = 5e6;
   trace.outside.endless = {"records"};

@@ -46,15 +46,15 @@ std::string pace(const OutsideEvidence& e) {
 // Nothing moves and nothing works.
 bool stands_still(const OutsideEvidence& e) {
   const SeenProcess* main = e.main();
-  if (main && main->wait == "poll" && !e.training() && !e.stepped()) return false;  // asked nothing
+  if (main && main->wait == Wait::kPoll && !e.training() && !e.stepped()) return false;  // asked nothing
   return e.running() && e.seen.main_still_s >= kNothingNewS && e.seen.quiet_s >= kNothingNewS &&
          e.seen.cores < kIdleCores;
 }
 
 // No framework: a pool of processes does what there is to do, and its results come.
 bool workers_work(const OutsideEvidence& e) {
-  const auto works = [](const SeenStack& s) { return s.process == "worker" && producing(s); };
-  return e.seen.framework.empty() && e.workers() > 0 && e.seen.quiet_s < kMoves &&
+  const auto works = [](const SeenStack& s) { return s.process == Role::kWorker && producing(s); };
+  return e.seen.framework == Framework::kNone && e.workers() > 0 && e.seen.quiet_s < kMoves &&
          e.late_share(works) > 0.5;
 }
 
@@ -63,14 +63,14 @@ std::string what_it_does(const OutsideEvidence& e) {
   const std::string at = place.empty() ? "" : " at " + place;
   if (e.training())
     return fmt::format("in training for {}, no step seen yet{}", duration_text(e.training_s()), at);
-  const auto importing = [](const SeenStack& s) { return on_main(s) && s.activity == "import"; };
+  const auto importing = [](const SeenStack& s) { return on_main(s) && s.activity == Activity::kImport; };
   if (e.late_share(importing) > 0.5) return "loading modules";
   if (!e.seen.blind.empty()) return fmt::format("no training call seen; {}", e.seen.blind);
   return fmt::format("no training call seen yet{}", at);
 }
 
 Verdict crashed(const OutsideEvidence& e) {
-  Verdict out{.state = "crashed"};
+  Verdict out{.state = State::kCrashed};
   const SeenOutput& output = e.seen.output;
   out.sentence = "crashed: " + e.seen.exit;
   if (!output.exception.empty()) out.sentence += "; " + output.exception;
@@ -79,12 +79,12 @@ Verdict crashed(const OutsideEvidence& e) {
 }
 
 Verdict not_watched(const std::string& reason) {
-  return {.state = "not-watched", .sentence = "not watched: " + reason};
+  return {.state = State::kNotWatched, .sentence = "not watched: " + reason};
 }
 
 // Another's process does not tell how it ended.
 Verdict ended(const OutsideEvidence& e, const std::vector<Finding>& findings) {
-  Verdict out{.state = "ended"};
+  Verdict out{.state = State::kEnded};
   out.sentence = fmt::format("ended: the process is gone after {} of watching, nobody can say how",
                              duration_text(e.seen.at_s));
   const std::string before = grave(findings) ? findings[0].summary : pace(e);
@@ -110,16 +110,16 @@ std::vector<Finding> diagnose_outside(const Trace& trace) {
   for (const Rule rule : memory_rules()) {
     auto found = rule(inside);
     // A cache or a shuffle buffer grows as well, in the first epoch.
-    if (found && found->cause == "host-memory-leak" && trace.outside.progress.epoch < 2) continue;
+    if (found && found->cause == Cause::kHostMemoryLeak && trace.outside.progress.epoch < 2) continue;
     add(std::move(found));
   }
   // The general one says nothing more once a particular one is known.
   const auto particular = [](const Finding& f) {
-    return f.severity >= Severity::kWarning && f.cause != "input-bound" &&
-           f.cause != "decode-saturated";
+    return f.severity >= Severity::kWarning && f.cause != Cause::kInputBound &&
+           f.cause != Cause::kDecodeSaturated;
   };
   if (std::any_of(findings.begin(), findings.end(), particular))
-    std::erase_if(findings, [](const Finding& f) { return f.cause == "input-bound"; });
+    std::erase_if(findings, [](const Finding& f) { return f.cause == Cause::kInputBound; });
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   return findings;
@@ -137,28 +137,28 @@ Verdict outside_verdict(const Trace& trace, const std::vector<Finding>& findings
   const std::string speed = pace(e);
   std::string what = !speed.empty() ? speed : what_it_does(e);
   if (!e.running()) {
-    out.state = "finished";
+    out.state = State::kFinished;
     what = grave(findings) ? findings[0].summary : speed.empty() ? "without trouble seen" : speed;
   } else if (grave(findings)) {
     const bool stuck =
         findings[0].severity == Severity::kCritical && e.seen.quiet_s >= kNothingNewS / 2;
-    out.state = stuck ? "stuck" : e.training() || e.stepped() ? "slow" : "not-started";
+    out.state = stuck ? State::kStuck : e.training() || e.stepped() ? State::kSlow : State::kNotStarted;
     what = findings[0].summary + (speed.empty() || stuck ? "" : "; " + speed);
   } else if (stands_still(e)) {
-    out.state = "stuck";
+    out.state = State::kStuck;
     what = fmt::format("nothing moves{}", where_now(e).empty() ? "" : ", at " + where_now(e));
   } else if (!e.training() || !(e.stepped() || e.seen.progress.steps > 0)) {
     // A loop of the user's own may train without any of the frameworks' words.
     const bool moves = e.training() && e.seen.main_still_s < kMoves && e.training_s() > 3;
-    out.state = moves || workers_work(e) ? "healthy" : "not-started";
+    out.state = moves || workers_work(e) ? State::kHealthy : State::kNotStarted;
     if (workers_work(e)) what = fmt::format("{} workers are at work", e.workers());
     if (!findings.empty()) what = findings[0].summary;
   } else {
-    out.state = "healthy";
+    out.state = State::kHealthy;
     if (!findings.empty()) what += "; " + findings[0].summary;
   }
-  std::string word = out.state;
-  if (word == "stuck")
+  std::string word(text_of(out.state));
+  if (out.state == State::kStuck)
     word += fmt::format(" ({})", duration_text(std::max(e.seen.quiet_s, e.seen.main_still_s)));
   out.sentence = word + ": " + what;
   return out;

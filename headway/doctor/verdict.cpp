@@ -37,29 +37,29 @@ std::string pace(const Evidence& e) {
 
 // Before the first step there is no speed: say what it does, and for how long.
 std::string beginning(const Evidence& e) {
-  if (e.last.phase.empty()) return "no step yet";
-  return fmt::format("no step yet, in \"{}\" for {}", e.last.phase, duration_text(e.last.phase_s));
+  if (e.last.phase == RunPhase::kNone) return "no step yet";
+  return fmt::format("no step yet, in \"{}\" for {}", text_of(e.last.phase), duration_text(e.last.phase_s));
 }
 
 // Something is wrong, but not its speed.
-bool is_no_delay(const std::string& cause) {
-  constexpr std::string_view kCauses[] = {"learning-rate",       "nan-loss",
-                                          "loss-frozen",         "weights-not-updated",
-                                          "exploding-gradients", "vanishing-gradients",
-                                          "dead-relu",           "bad-initial-weights",
-                                          "input-not-scaled",    "gradient-not-connected",
-                                          "loss-oscillates",     "limits-or-disk-full",
-                                          "host-memory-leak",    "memory-limit"};
+bool is_no_delay(Cause cause) {
+  constexpr Cause kCauses[] = {Cause::kLearningRate,       Cause::kNanLoss,
+                                          Cause::kLossFrozen,         Cause::kWeightsNotUpdated,
+                                          Cause::kExplodingGradients, Cause::kVanishingGradients,
+                                          Cause::kDeadRelu,           Cause::kBadInitialWeights,
+                                          Cause::kInputNotScaled,    Cause::kGradientNotConnected,
+                                          Cause::kLossOscillates,     Cause::kLimitsOrDiskFull,
+                                          Cause::kHostMemoryLeak,    Cause::kMemoryLimit};
   return std::find(std::begin(kCauses), std::end(kCauses), cause) != std::end(kCauses);
 }
 
-std::string state_of(const Evidence& e, const std::vector<Finding>& findings) {
-  if (e.trace.ending.starts_with("failed")) return "crashed";
+State state_of(const Evidence& e, const std::vector<Finding>& findings) {
+  if (e.trace.failed()) return State::kCrashed;
   const bool critical = grave(findings) && findings[0].severity == Severity::kCritical;
-  if (e.running() && e.stuck() && critical) return "stuck";
-  if (grave(findings)) return "slow";
-  if (!e.started()) return "not-started";
-  return "healthy";
+  if (e.running() && e.stuck() && critical) return State::kStuck;
+  if (grave(findings)) return State::kSlow;
+  if (!e.started()) return State::kNotStarted;
+  return State::kHealthy;
 }
 
 }  // namespace
@@ -70,22 +70,22 @@ Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
   Verdict out{.state = state_of(e, findings)};
   out.eta_s = e.run.epochs > 0 ? seconds_until(e, e.run.epochs) : std::nullopt;
   std::string what = e.started() ? pace(e) : beginning(e);
-  if (out.state == "crashed") {
+  if (out.state == State::kCrashed) {
     what = trace.ending;
-  } else if (out.state == "stuck") {
+  } else if (out.state == State::kStuck) {
     what = findings[0].summary;
   } else if (grave(findings)) {
     what = findings[0].summary + "; " + what;
   } else if (!findings.empty()) {
     what += "; " + findings[0].summary;
   } else if (e.running() && e.stuck()) {
-    out.state = "stuck";
-    what = fmt::format("nothing new in \"{}\", and no rule knows why", e.last.phase);
+    out.state = State::kStuck;
+    what = fmt::format("nothing new in \"{}\", and no rule knows why", text_of(e.last.phase));
   }
   // Numbers that went wrong are trouble, but not slowness.
-  std::string word = out.state;
-  if (word == "slow" && is_no_delay(findings[0].cause)) word = "trouble";
-  if (word == "stuck") word += fmt::format(" ({})", duration_text(e.quiet_s()));
+  std::string word(text_of(out.state));
+  if (out.state == State::kSlow && is_no_delay(findings[0].cause)) word = "trouble";
+  if (out.state == State::kStuck) word += fmt::format(" ({})", duration_text(e.quiet_s()));
   out.sentence = word + ": " + what;
   return out;
 }

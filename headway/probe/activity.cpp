@@ -6,6 +6,8 @@
 namespace headway {
 namespace {
 
+using Frames = std::vector<SeenFrame>;
+
 // The last word of "DataLoader.__iter__" or "make.<locals>.run".
 std::string_view last_word(std::string_view function) {
   const size_t dot = function.rfind('.');
@@ -15,67 +17,147 @@ std::string_view last_word(std::string_view function) {
 struct Known {
   std::string_view file;      // part of the path
   std::string_view function;  // its last word, or the beginning of it with * at the end; empty: any
-  std::string_view activity;
+  Activity activity;
+};
+
+// What the training thread does besides training: it counts whatever lies further in.
+constexpr Known kContexts[] = {
+    {"<frozen importlib", "_find_and_load", Activity::kImport},
+    {"keras/src/callbacks/model_checkpoint.py", "", Activity::kCheckpoint},
+    {"keras/src/callbacks/backup_and_restore.py", "", Activity::kCheckpoint},
+    {"keras/src/saving/", "save_*", Activity::kCheckpoint},
+    {"tensorflow/python/checkpoint/", "save", Activity::kCheckpoint},
+    {"tensorflow/python/checkpoint/", "write", Activity::kCheckpoint},
+    {"callbacks/model_checkpoint.py", "", Activity::kCheckpoint},
+    {"torch/serialization.py", "save", Activity::kCheckpoint},
+    {"safetensors/", "save_file", Activity::kCheckpoint},
+    {"transformers/trainer.py", "_save_checkpoint", Activity::kCheckpoint},
+    {"trainer/connectors/checkpoint_connector.py", "save_checkpoint", Activity::kCheckpoint},
+    {"trainers/trainer.py", "evaluate", Activity::kValidate},
+    {"tensorflow/trainer.py", "evaluate", Activity::kValidate},
+    {"torch/trainer.py", "evaluate", Activity::kValidate},
+    {"jax/trainer.py", "evaluate", Activity::kValidate},
+    {"keras/engine/training.py", "evaluate", Activity::kValidate},
+    {"transformers/trainer.py", "evaluate", Activity::kValidate},
+    {"transformers/trainer.py", "evaluation_loop", Activity::kValidate},
+    {"loops/evaluation_loop.py", "", Activity::kValidate},
+    {"loops/dataloader/evaluation_loop.py", "", Activity::kValidate},
+    {"callbacks/callback_list.py", "on_*", Activity::kCallback},
+    {"keras/callbacks.py", "on_*", Activity::kCallback},
+    {"transformers/trainer_callback.py", "call_event", Activity::kCallback},
+    {"transformers/trainer.py", "log", Activity::kCallback},
+    {"trainer/call.py", "_call_callback_hooks", Activity::kCallback},
+    {"pytorch/loggers/", "", Activity::kCallback},
+    {"logger_connector.py", "", Activity::kCallback},
+    {"torch/utils/tensorboard/", "", Activity::kCallback},
+    {"tensorboard/summary/writer/", "", Activity::kCallback},
+    {"/wandb/", "", Activity::kCallback},
+    {"logging/__init__.py", "", Activity::kCallback},
 };
 
 // The first line that fits any frame decides: the order is from what is most telling to least.
 constexpr Known kKnown[] = {
-    {"<frozen importlib", "_find_and_load", "import"},
-    {"torch/utils/data/_utils/fetch.py", "fetch", "produce"},
-    {"multiprocessing/resource_tracker.py", "main", "idle"},
-    {"multiprocessing/resource_sharer.py", "_serve", "idle"},
-    {"multiprocessing/forkserver.py", "main", "idle"},
-    {"multiprocessing/queues.py", "_feed", "idle"},
-    {"multiprocessing/pool.py", "_handle_workers", "idle"},
-    {"multiprocessing/pool.py", "_handle_tasks", "idle"},
-    {"multiprocessing/pool.py", "_handle_results", "idle"},
-    {"tqdm/_monitor.py", "", "idle"},
-    {"torch/utils/data/_utils/worker.py", "_worker_loop", "idle"},
-    {"torch/utils/data/_utils/pin_memory.py", "", "idle"},
-    {"torch/_dynamo/", "", "trace"},
-    {"torch/_inductor/", "", "trace"},
-    {"polymorphic_function/polymorphic_function.py", "_initialize", "trace"},
-    {"polymorphic_function/tracing_compilation.py", "_maybe_define_function", "trace"},
-    {"polymorphic_function/tracing_compilation.py", "trace_function", "trace"},
-    {"framework/func_graph.py", "func_graph_from_py_func", "trace"},
-    {"torch/distributed/rendezvous.py", "", "rendezvous"},
-    {"torch/distributed/elastic/rendezvous", "", "rendezvous"},
-    {"torch/distributed/distributed_c10d.py", "init_process_group", "rendezvous"},
-    {"torch/distributed/distributed_c10d.py", "", "collective"},
-    {"model_checkpoint.py", "", "checkpoint"},
-    {"torch/serialization.py", "save", "checkpoint"},
-    {"callbacks/callback_list.py", "on_*", "callback"},
-    {"tensorflow/python/ops/script_ops.py", "__call__", "produce"},
-    {"data_adapters/py_dataset_adapter.py", "get_index", "produce"},
-    {"data_adapters/py_dataset_adapter.py", "get_worker*", "produce"},
-    {"data_adapters/py_dataset_adapter.py", "_finite*", "produce"},
-    {"data_adapters/py_dataset_adapter.py", "get", "fetch"},
-    {"trainer.py", "evaluate", "validate"},
-    {"loops/evaluation_loop.py", "", "validate"},
-    {"torch/utils/data/dataloader.py", "", "fetch"},
-    {"tensorflow/python/data/ops/iterator_ops.py", "__next__", "fetch"},
-    {"tensorflow/python/data/ops/iterator_ops.py", "get_next", "fetch"},
-    {"tensorflow/python/data/ops/iterator_ops.py", "_next_internal", "fetch"},
-    {"data_adapters/generator_data_adapter.py", "", "fetch"},
-    {"torch/autograd/", "backward", "step"},
-    {"torch/_tensor.py", "backward", "step"},
-    {"torch/optim/", "", "step"},
-    {"torch/nn/modules/module.py", "_call_impl", "step"},
-    {"torch/nn/modules/module.py", "_wrapped_call_impl", "step"},
-    {"keras/src/backend/", "train_step", "step"},
-    {"keras/src/backend/tensorflow/trainer.py", "function", "step"},
-    {"keras/src/backend/tensorflow/trainer.py", "*_step_on_*", "step"},
-    {"tensorflow/python/eager/backprop.py", "gradient", "step"},
-    {"keras/src/optimizers/", "apply*", "step"},
-    {"trainers/epoch_iterator.py", "", "fetch"},
-    {"keras/src/backend/tensorflow/trainer.py", "fit", "fit"},
-    {"keras/src/backend/torch/trainer.py", "fit", "fit"},
-    {"keras/src/backend/jax/trainer.py", "fit", "fit"},
-    {"keras/engine/training.py", "fit", "fit"},
-    {"trainer/trainer.py", "fit", "fit"},
-    {"concurrent/futures/thread.py", "_worker", "pool"},
-    {"concurrent/futures/process.py", "_process_worker", "pool"},
-    {"multiprocessing/pool.py", "worker", "pool"},
+    {"torch/utils/data/_utils/fetch.py", "fetch", Activity::kProduce},
+    {"multiprocessing/resource_tracker.py", "main", Activity::kIdle},
+    {"multiprocessing/resource_sharer.py", "_serve", Activity::kIdle},
+    {"multiprocessing/forkserver.py", "main", Activity::kIdle},
+    {"multiprocessing/queues.py", "_feed", Activity::kIdle},
+    {"multiprocessing/pool.py", "_handle_workers", Activity::kIdle},
+    {"multiprocessing/pool.py", "_handle_tasks", Activity::kIdle},
+    {"multiprocessing/pool.py", "_handle_results", Activity::kIdle},
+    {"tqdm/_monitor.py", "", Activity::kIdle},
+    {"torch/utils/data/_utils/worker.py", "_worker_loop", Activity::kIdle},
+    {"torch/utils/data/_utils/pin_memory.py", "", Activity::kIdle},
+    {"torch/_dynamo/convert_frame.py", "", Activity::kTrace},
+    {"torch/_dynamo/symbolic_convert.py", "", Activity::kTrace},
+    {"torch/_inductor/compile_fx.py", "", Activity::kTrace},
+    {"torch/_inductor/graph.py", "", Activity::kTrace},
+    {"torch/_inductor/async_compile.py", "", Activity::kTrace},
+    {"torch/jit/_script.py", "script*", Activity::kTrace},
+    {"torch/jit/_trace.py", "trace*", Activity::kTrace},
+    {"polymorphic_function/polymorphic_function.py", "_initialize", Activity::kTrace},
+    {"polymorphic_function/tracing_compilation.py", "_maybe_define_function", Activity::kTrace},
+    {"polymorphic_function/tracing_compilation.py", "trace_function", Activity::kTrace},
+    {"framework/func_graph.py", "func_graph_from_py_func", Activity::kTrace},
+    {"jax/_src/compiler.py", "", Activity::kTrace},
+    {"jax/_src/interpreters/partial_eval.py", "", Activity::kTrace},
+    {"jax/_src/interpreters/mlir.py", "", Activity::kTrace},
+    {"jax/_src/interpreters/pxla.py", "lower*", Activity::kTrace},
+    {"jax/_src/interpreters/pxla.py", "compile*", Activity::kTrace},
+    {"jax/_src/pjit.py", "_create_pjit_jaxpr", Activity::kTrace},
+    {"torch/distributed/rendezvous.py", "", Activity::kRendezvous},
+    {"torch/distributed/elastic/rendezvous", "", Activity::kRendezvous},
+    {"torch/distributed/distributed_c10d.py", "init_process_group", Activity::kRendezvous},
+    {"torch/distributed/distributed_c10d.py", "", Activity::kCollective},
+    {"tensorflow/python/ops/script_ops.py", "__call__", Activity::kProduce},
+    {"data_adapters/py_dataset_adapter.py", "get_index", Activity::kProduce},
+    {"data_adapters/py_dataset_adapter.py", "get_worker*", Activity::kProduce},
+    {"data_adapters/py_dataset_adapter.py", "_finite*", Activity::kProduce},
+    {"data_adapters/py_dataset_adapter.py", "get", Activity::kFetch},
+    {"transformers/data/data_collator.py", "", Activity::kProduce},
+    {"pytorch/loops/fetchers.py", "", Activity::kFetch},
+    {"torch/utils/data/dataloader.py", "", Activity::kFetch},
+    {"tensorflow/python/data/ops/iterator_ops.py", "__next__", Activity::kFetch},
+    {"tensorflow/python/data/ops/iterator_ops.py", "get_next", Activity::kFetch},
+    {"tensorflow/python/data/ops/iterator_ops.py", "_next_internal", Activity::kFetch},
+    {"data_adapters/generator_data_adapter.py", "", Activity::kFetch},
+    {"jax/_src/api.py", "block_until_ready", Activity::kSync},
+    {"jax/_src/array.py", "_value", Activity::kSync},
+    {"jax/_src/array.py", "__array__", Activity::kSync},
+    {"torch/cuda/__init__.py", "synchronize", Activity::kSync},
+    {"torch/autograd/", "backward", Activity::kStep},
+    {"torch/_tensor.py", "backward", Activity::kStep},
+    {"torch/optim/", "", Activity::kStep},
+    {"torch/nn/modules/module.py", "_call_impl", Activity::kStep},
+    {"torch/nn/modules/module.py", "_wrapped_call_impl", Activity::kStep},
+    {"torch/nn/functional.py", "", Activity::kStep},
+    {"torch/nn/utils/clip_grad.py", "", Activity::kStep},
+    {"transformers/trainer.py", "training_step", Activity::kStep},
+    {"pytorch/loops/optimization/", "", Activity::kStep},
+    {"keras/src/backend/", "train_step", Activity::kStep},
+    {"keras/src/backend/tensorflow/trainer.py", "function", Activity::kStep},
+    {"keras/src/backend/tensorflow/trainer.py", "*_step_on_*", Activity::kStep},
+    {"tensorflow/python/eager/backprop.py", "gradient", Activity::kStep},
+    {"keras/src/optimizers/", "apply*", Activity::kStep},
+    {"keras/src/layers/layer.py", "__call__", Activity::kStep},
+    {"polymorphic_function/polymorphic_function.py", "__call__", Activity::kStep},
+    {"jax/_src/interpreters/pxla.py", "__call__", Activity::kStep},
+    {"trainers/epoch_iterator.py", "", Activity::kFetch},
+    {"keras/src/backend/tensorflow/trainer.py", "fit", Activity::kFit},
+    {"keras/src/backend/torch/trainer.py", "fit", Activity::kFit},
+    {"keras/src/backend/jax/trainer.py", "fit", Activity::kFit},
+    {"keras/engine/training.py", "fit", Activity::kFit},
+    {"trainer/trainer.py", "fit", Activity::kFit},
+    {"transformers/trainer.py", "train", Activity::kFit},
+};
+
+// Who waits for what others make, when it is the training thread; who waits for work, else.
+constexpr Known kQueues[] = {
+    {"multiprocessing/queues.py", "get", Activity::kFetch},
+    {"multiprocessing/pool.py", "get", Activity::kFetch},
+    {"multiprocessing/pool.py", "next", Activity::kFetch},
+    {"multiprocessing/pool.py", "wait", Activity::kFetch},
+    {"/queue.py", "get", Activity::kFetch},
+    {"concurrent/futures/_base.py", "result*", Activity::kFetch},
+    {"concurrent/futures/_base.py", "as_completed", Activity::kFetch},
+    {"concurrent/futures/_base.py", "wait", Activity::kFetch},
+};
+constexpr Known kPools[] = {
+    {"concurrent/futures/thread.py", "_worker", Activity::kIdle},
+    {"concurrent/futures/process.py", "_process_worker", Activity::kIdle},
+    {"multiprocessing/pool.py", "worker", Activity::kIdle},
+};
+
+// A call into a library that leaves no frame behind, by the words of the user's own line.
+struct KnownCall {
+  std::string_view words;
+  Activity activity;
+};
+constexpr KnownCall kCalls[] = {
+    {"gc.collect(", Activity::kGarbage},
+    {".item()", Activity::kSync},
+    {"cuda.synchronize(", Activity::kSync},
+    {".block_until_ready(", Activity::kSync},
 };
 
 bool fits(std::string_view pattern, std::string_view word) {
@@ -87,57 +169,158 @@ bool fits(std::string_view pattern, std::string_view word) {
   return word == pattern;
 }
 
+bool fits(const Known& known, const SeenFrame& frame) {
+  return !frame.users && frame.file.find(known.file) != std::string::npos &&
+         fits(known.function, last_word(frame.function));
+}
+
 // A forked worker's stack begins with its parent's: only what lies above the fork is its own.
-size_t own_frames(const std::vector<SeenFrame>& frames) {
+size_t own_frames(const Frames& frames) {
   for (size_t i = 0; i < frames.size(); ++i) {
     if (frames[i].file.find("multiprocessing/popen_fork.py") != std::string::npos) return i;
   }
   return frames.size();
 }
 
-}  // namespace
+struct Found {
+  const Known* known = nullptr;
+  size_t at = 0;  // of the frames
+};
 
-std::string activity_of(const std::vector<SeenFrame>& frames) {
-  const size_t own = own_frames(frames);
-  bool users = false, validates = false;  // loops of one's own are known by their names
-  for (size_t i = 0; i < own; ++i) {
-    if (!frames[i].users) continue;
-    users = true;
-    const std::string_view word = last_word(frames[i].function);
-    validates |= word.starts_with("validat") || word.starts_with("evaluat");
-  }
-  for (const Known& known : kKnown) {
-    for (size_t i = 0; i < own; ++i) {
-      if (frames[i].file.find(known.file) == std::string::npos) continue;
-      if (!fits(known.function, last_word(frames[i].function))) continue;
-      if (known.activity == "pool") return users ? "produce" : "idle";
-      // Called by what fetches: the user's own code makes the batch, here and now.
-      const bool made_here = std::any_of(frames.begin(), frames.begin() + static_cast<long>(i),
-                                         [](const SeenFrame& f) { return f.users; });
-      if (known.activity == "fetch" && made_here) return "produce";
-      const bool loop = known.activity == "fetch" || known.activity == "step";
-      return loop && validates ? "validate" : std::string(known.activity);
-    }
-  }
-  if (validates) return "validate";
-  return users ? "user" : "other";
+template <size_t N>
+Found find(const Known (&table)[N], const Frames& frames, size_t own) {
+  for (const Known& known : table)
+    for (size_t i = 0; i < own; ++i)
+      if (fits(known, frames[i])) return {&known, i};
+  return {};
 }
 
-bool is_training(const std::string& activity) {
-  for (const char* known :
-       {"fetch", "produce", "step", "validate", "callback", "checkpoint", "fit"})
-    if (activity == known) return true;
+bool through(const Frames& frames, std::string_view file) {
+  return std::any_of(frames.begin(), frames.end(),
+                     [&](const SeenFrame& f) { return f.file.find(file) != std::string::npos; });
+}
+
+Maker maker_of(const Frames& frames, Role role) {
+  if (through(frames, "torch/utils/data/"))
+    return role == Role::kWorker ? Maker::kTorchWorker : Maker::kTorchInline;
+  if (through(frames, "py_dataset_adapter.py"))
+    return through(frames, "/pool.py") ? Maker::kSequencePool : Maker::kSequence;
+  if (through(frames, "from_generator_op.py") || through(frames, "generator_data_adapter.py"))
+    return Maker::kGenerator;
+  if (through(frames, "script_ops.py")) return Maker::kMappedPython;
+  if (through(frames, "concurrent/futures/") || through(frames, "multiprocessing/"))
+    return Maker::kPool;
+  return Maker::kNone;
+}
+
+// Called by what fetches: the user's own code makes the batch, here and now.
+bool made_here(const Frames& frames, size_t fetches_at) {
+  return std::any_of(frames.begin(), frames.begin() + static_cast<long>(fetches_at),
+                     [](const SeenFrame& f) { return f.users; });
+}
+
+// Loops of one's own that validate are known by their names.
+bool is_called_validation(const SeenFrame& frame) {
+  const std::string_view word = last_word(frame.function);
+  return frame.users && (word.starts_with("validat") || word.starts_with("evaluat"));
+}
+
+Activity called_by(const SeenFrame& innermost) {
+  if (innermost.users)
+    for (const KnownCall& call : kCalls)
+      if (innermost.text.find(call.words) != std::string::npos) return call.activity;
+  return Activity::kUser;
+}
+
+Activity activity_of(const Frames& frames, Role role, bool main_thread) {
+  const size_t own = own_frames(frames);
+  const auto begin = frames.begin(), end = begin + static_cast<long>(own);
+  const bool users = std::any_of(begin, end, [](const SeenFrame& f) { return f.users; });
+  const bool trains = role == Role::kMain && main_thread;
+  if (trains) {
+    if (const Found context = find(kContexts, frames, own); context.known)
+      return context.known->activity;
+    if (std::any_of(begin, end, is_called_validation)) return Activity::kValidate;
+  }
+  if (const Found found = find(kKnown, frames, own); found.known) {
+    const bool made = found.known->activity == Activity::kFetch && made_here(frames, found.at);
+    return made ? Activity::kProduce : found.known->activity;
+  }
+  if (const Found queue = find(kQueues, frames, own); queue.known)
+    return trains ? Activity::kFetch : Activity::kIdle;
+  if (find(kPools, frames, own).known) return users ? Activity::kProduce : Activity::kIdle;
+  if (!users || own == 0) return Activity::kOther;
+  return called_by(frames[0]);
+}
+
+}  // namespace
+
+StackMeaning meaning_of(const Frames& frames, Role role, bool main_thread) {
+  StackMeaning out{.activity = activity_of(frames, role, main_thread)};
+  if (out.activity == Activity::kProduce) out.maker = maker_of(frames, role);
+  return out;
+}
+
+bool is_training(Activity activity) {
+  switch (activity) {
+    case Activity::kFetch:
+    case Activity::kProduce:
+    case Activity::kStep:
+    case Activity::kValidate:
+    case Activity::kCallback:
+    case Activity::kCheckpoint:
+    case Activity::kFit: return true;
+    default: return false;
+  }
+}
+
+Account account_of(Activity activity, Wait wait, bool training) {
+  switch (activity) {
+    case Activity::kTrace: return Account::kCompiles;
+    case Activity::kFetch: return Account::kWaitsForData;
+    case Activity::kProduce: return Account::kMakesData;
+    case Activity::kValidate: return Account::kValidates;
+    case Activity::kCallback: return Account::kLogs;
+    case Activity::kCheckpoint: return Account::kCheckpoints;
+    case Activity::kCollective:
+    case Activity::kRendezvous: return Account::kCommunicates;
+    case Activity::kGarbage: return Account::kCollectsGarbage;
+    case Activity::kSync: return Account::kWaitsForDevice;
+    default: break;
+  }
+  switch (wait) {
+    case Wait::kFileLock: return Account::kWaitsForFileLock;
+    case Wait::kSleep: return Account::kSleeps;
+    case Wait::kPipe: return Account::kWaitsForPipe;
+    case Wait::kSocket: return Account::kWaitsForSocket;
+    case Wait::kChild: return Account::kWaitsForChild;
+    case Wait::kTerminal: return Account::kWaitsForTerminal;
+    case Wait::kDisk:
+    case Wait::kOpen: return Account::kWaitsForDisk;
+    default: break;
+  }
+  // Inside a step a lock is how the library waits for its own threads, which compute.
+  if (activity == Activity::kStep) return Account::kComputes;
+  if (wait == Wait::kLock) return Account::kWaitsForLock;
+  if (!training) return Account::kPrepares;
+  if (activity == Activity::kUser) return Account::kRunsOwnCode;
+  return activity == Activity::kFit ? Account::kComputes : Account::kUnknown;
+}
+
+bool waits_for_task(const Frames& frames) {
+  const size_t own = own_frames(frames);
+  for (size_t i = 0; i < own; ++i) {
+    if (frames[i].users) return false;
+    for (const Known& pool : kPools)
+      if (fits(pool, frames[i])) return true;
+    if (fits({"_utils/worker.py", "_worker_loop", Activity::kIdle}, frames[i])) return true;
+  }
   return false;
 }
 
-std::string framework_of(const std::vector<SeenFrame>& frames) {
-  std::string found;
-  for (const SeenFrame& frame : frames) {
-    if (frame.file.find("/keras/") != std::string::npos) return "keras";
-    if (frame.file.find("/torch/") != std::string::npos) found = "torch";
-    if (found.empty() && frame.file.find("/tensorflow/") != std::string::npos) found = "tensorflow";
-  }
-  return found;
+bool waits_for_worker(const Frames& frames) {
+  return find(kQueues, frames, own_frames(frames)).known || through(frames, "dataloader.py") ||
+         through(frames, "multiprocessing/connection.py") || through(frames, "popen_fork.py");
 }
 
 }  // namespace headway

@@ -1,31 +1,27 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "headway/trace/outside.h"
 
 namespace headway {
 
-// What a stack is about, by the functions of the frameworks it passes through:
-//   "import"      loading modules
-//   "trace"       building or compiling a graph (tf.function, torch.compile, XLA)
-//   "fetch"       the training thread gets its next batch
-//   "produce"     user code makes samples for somebody else: generator, Sequence, worker process
-//   "step"        forward, backward, optimizer
-//   "validate"    evaluation
-//   "callback"    a callback of fit; "checkpoint" when it saves
-//   "collective"  waits for other ranks; "rendezvous" before they have met
-//   "fit"         elsewhere inside a training call
-//   "idle"        a thread or worker that waits for work
-//   "user"        the user's own code, in nothing of the above
-//   "other"       none of the user's code either
-std::string activity_of(const std::vector<SeenFrame>& innermost_first);
+// What a stack is about, by the functions it passes through. What a framework's file and function
+// mean stands in tables here and nowhere else.
+struct StackMeaning {
+  Activity activity = Activity::kOther;
+  Maker maker = Maker::kNone;
+};
+StackMeaning meaning_of(const std::vector<SeenFrame>& innermost_first, Role role, bool main_thread);
 
 // Does it show that training has begun, on the main thread?
-bool is_training(const std::string& activity);
+bool is_training(Activity activity);
 
-// "keras", "tensorflow", "torch", by what a stack passes through; empty: none.
-std::string framework_of(const std::vector<SeenFrame>& innermost_first);
+// What a moment of the training thread belongs to. `training`: it has begun.
+Account account_of(Activity activity, Wait wait, bool training);
+
+// A worker of a pool or a loader that has nothing to do; somebody who waits for what workers make.
+bool waits_for_task(const std::vector<SeenFrame>& innermost_first);
+bool waits_for_worker(const std::vector<SeenFrame>& innermost_first);
 
 }  // namespace headway

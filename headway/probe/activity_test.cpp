@@ -8,33 +8,37 @@ namespace {
 SeenFrame library(const char* file, const char* function) { return {file, function, 1, false, ""}; }
 SeenFrame users(const char* function) { return {"train.py", function, 1, true, "x = 1"}; }
 
+Activity meaning(std::vector<SeenFrame> frames, Role role = Role::kMain) {
+  return meaning_of(frames, role, true).activity;
+}
+
 TEST(Activity, ADatasetCalledByTheLoaderOfTheMainThreadProduces) {
   EXPECT_EQ(
-      activity_of({users("Cats.__getitem__"),
+      meaning({users("Cats.__getitem__"),
                    library("/lib/torch/utils/data/_utils/fetch.py", "_MapDatasetFetcher.fetch"),
                    library("/lib/torch/utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
                    users("main")}),
-      "produce");
+      Activity::kProduce);
 }
 
 TEST(Activity, AForkedWorkerDoesNotInheritWhatItsParentDid) {
-  EXPECT_EQ(activity_of({library("/lib/multiprocessing/queues.py", "Queue.get"),
+  EXPECT_EQ(meaning({library("/lib/multiprocessing/queues.py", "Queue.get"),
                          library("/lib/torch/utils/data/_utils/worker.py", "_worker_loop"),
                          library("/lib/multiprocessing/popen_fork.py", "Popen._launch"),
                          library("/lib/torch/utils/data/dataloader.py", "DataLoader.__iter__"),
                          users("main")}),
-            "idle");
+            Activity::kIdle);
 }
 
 TEST(Activity, ALoopThatIsCalledValidateValidates) {
-  EXPECT_EQ(activity_of({library("/lib/torch/nn/modules/module.py", "Module._call_impl"),
+  EXPECT_EQ(meaning({library("/lib/torch/nn/modules/module.py", "Module._call_impl"),
                          users("validate"), users("main")}),
-            "validate");
+            Activity::kValidate);
 }
 
 TEST(Activity, OwnCodeIsOwnCode) {
-  EXPECT_EQ(activity_of({users("prepare"), users("<module>")}), "user");
-  EXPECT_FALSE(is_training("user"));
+  EXPECT_EQ(meaning({users("prepare"), users("<module>")}), Activity::kUser);
+  EXPECT_FALSE(is_training(Activity::kUser));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::vector<Candidate> training_candidates() {
     if (python.count(before.parent)) continue;  // a worker of another
     const TaskStat now = parse_stat(file_text(fmt::format("/proc/{}/stat", pid), 1024));
     const double cores = (now.cpu_s - before.cpu_s) / (1e-6 * kLookUs);
-    const bool framework = !look_around(pid).framework.empty();
+    const bool framework = look_around(pid).framework != Framework::kNone;
     if (now.state == '?' || now.state == 'Z' || (!framework && cores < 0.3)) continue;
     out.push_back({pid, cores, size_text(double(now.rss_bytes)), command_text(command_line(pid))});
   }

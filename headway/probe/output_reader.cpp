@@ -54,6 +54,49 @@ int64_t of_how_many(const std::string& text, size_t at) {
   return std::strtoll(text.c_str() + at, nullptr, 10);
 }
 
+struct Telling {
+  std::string_view words;
+  Remark kind;
+};
+constexpr Telling kTelling[] = {
+    {"ran out of data", Remark::kOutOfData},
+    {"Gradients do not exist", Remark::kGradientsDoNotExist},
+    {"does not require grad", Remark::kGradientsDoNotExist},
+    {"No gradients provided", Remark::kGradientsDoNotExist},
+    {"CUDA out of memory", Remark::kGpuOutOfMemory},
+    {"CUDA_ERROR_OUT_OF_MEMORY", Remark::kGpuOutOfMemory},
+    {"out of memory", Remark::kOutOfMemory},
+    {"OOM when allocating", Remark::kOutOfMemory},
+    {"MemoryError", Remark::kOutOfMemory},
+    {"ResourceExhausted", Remark::kOutOfMemory},
+    {"DefaultCPUAllocator", Remark::kOutOfMemory},
+    {"can't allocate memory", Remark::kOutOfMemory},
+    {"exceeds 10% of free system memory", Remark::kLargeAllocation},
+    {"suggested max number of worker", Remark::kTooManyWorkers},
+    {"insufficient shared memory", Remark::kSharedMemory},
+    {"Bus error", Remark::kSharedMemory},
+    {"bus error", Remark::kSharedMemory},
+    {"is killed by signal", Remark::kWorkerDied},
+    {"exited unexpectedly", Remark::kWorkerDied},
+    {"BrokenProcessPool", Remark::kWorkerDied},
+    {"Can't pickle", Remark::kNotPicklable},
+    {"cannot pickle", Remark::kNotPicklable},
+    {"PicklingError", Remark::kNotPicklable},
+    {"Cannot dlopen some GPU libraries", Remark::kCudaProblem},
+    {"CUDA driver version is insufficient", Remark::kCudaProblem},
+    {"no kernel image is available", Remark::kCudaProblem},
+    {"cuDNN version", Remark::kCudaProblem},
+    {"No space left on device", Remark::kDiskFull},
+    {"Disk quota exceeded", Remark::kDiskFull},
+    {"Too many open files", Remark::kTooManyFiles},
+};
+
+Remark remark_in(const std::string& line) {
+  for (const Telling& telling : kTelling)
+    if (contains(line, telling.words)) return telling.kind;
+  return Remark::kOther;
+}
+
 }  // namespace
 
 std::string without_escapes(std::string_view text) {
@@ -250,41 +293,16 @@ void OutputReader::remark(const std::string& line, double now_s) {
   }
   if (contains(line, "Shuffle buffer filled")) output_.shuffle_filled = true;
   if (contains(line, "triggered tf.function retracing")) ++output_.retracings;
-  static constexpr const char* kTelling[] = {
-      "ran out of data",
-      "Gradients do not exist",
-      "out of memory",
-      "OOM when allocating",
-      "MemoryError",
-      "Allocation of",  // "... exceeds 10% of free system memory."
-      "suggested max number of worker",
-      "is killed by signal",
-      "exited unexpectedly",
-      "Bus error",
-      "insufficient shared memory",
-      "Can't pickle",
-      "cannot pickle",
-      "Cannot dlopen some GPU libraries",
-      "Could not load dynamic library",
-      "CUDA driver version is insufficient",
-      "no kernel image is available",
-      "found no NVIDIA driver",
-      "Could not find cuda drivers",
-      "No space left on device",
-      "Too many open files",
-      "does not require grad"};
-  for (const char* telling : kTelling) {
-    if (!contains(line, telling) || output_.remarks.size() >= kMostRemarks) continue;
-    // Keras says so, too, where it learns the length of the data by reading to their end.
-    if (learns_length_ && telling == std::string_view("ran out of data")) return;
-    const size_t warning = line.find("Warning: ");  // behind the library's own file and line
-    const std::string said =
-        redact_exception(line.substr(warning == std::string::npos ? 0 : warning + 9))
-            .substr(0, 300);
-    if (std::find(output_.remarks.begin(), output_.remarks.end(), said) == output_.remarks.end())
-      output_.remarks.push_back(said);
-    return;
-  }
+  const Remark kind = remark_in(line);
+  if (kind == Remark::kOther || output_.remarks.size() >= kMostRemarks) return;
+  // Keras says so, too, where it learns the length of the data by reading to their end.
+  if (learns_length_ && kind == Remark::kOutOfData) return;
+  const size_t warning = line.find("Warning: ");  // behind the library's own file and line
+  const std::string said =
+      redact_exception(line.substr(warning == std::string::npos ? 0 : warning + 9)).substr(0, 300);
+  const auto same = [&](const SeenRemark& known) { return known.text == said; };
+  if (std::none_of(output_.remarks.begin(), output_.remarks.end(), same))
+    output_.remarks.push_back({kind, said});
 }
 
 // '  File "train.py", line 12, in main', then the source, at last "ValueError: what".
@@ -293,6 +311,7 @@ void OutputReader::traceback_line(const std::string& line) {
     in_traceback_ = output_.traceback = true;
     output_.raised_at = {};
     output_.exception.clear();
+    output_.exception_kind = Remark::kOther;
     return;
   }
   if (!in_traceback_) return;
@@ -307,6 +326,7 @@ void OutputReader::traceback_line(const std::string& line) {
     return;
   }
   output_.exception = redact_exception(line).substr(0, 400);
+  output_.exception_kind = remark_in(line);
   in_traceback_ = false;
 }
 

@@ -33,7 +33,7 @@ class OutputReader {
   void at_step(int64_t epoch, int64_t step, int64_t of, double now_s);
   void loss_in(const std::string& line);
 
-  SeenProgress progress_{.source = "output"};
+  SeenProgress progress_{.source = ProgressSource::kOutput};
   SeenOutput output_{.watched = true};
   std::string partial_[2];  // standard output and standard error
   bool torn_[2] = {};       // what is left of a line that was not seen whole

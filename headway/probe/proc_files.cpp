@@ -93,47 +93,48 @@ std::vector<pid_t> threads_of(const std::string& folder) {
   return out;
 }
 
-std::string wait_kind(const std::string& text, const std::string& fd_target) {
-  if (text.empty() || text.starts_with("running")) return "";
+Wait wait_kind(const std::string& text, const std::string& fd_target) {
+  if (text.empty() || text.starts_with("running")) return Wait::kNothing;
   const long number = std::strtol(text.c_str(), nullptr, 10);
   switch (number) {
-    case SYS_futex: return "lock";
+    case SYS_futex: return Wait::kLock;
     case SYS_nanosleep:
-    case SYS_clock_nanosleep: return "sleep";
+    case SYS_clock_nanosleep: return Wait::kSleep;
     case SYS_poll:
     case SYS_select:
     case SYS_pselect6:
     case SYS_ppoll:
     case SYS_epoll_wait:
-    case SYS_epoll_pwait: return "poll";
+    case SYS_epoll_pwait: return Wait::kPoll;
     case SYS_wait4:
-    case SYS_waitid: return "child";
+    case SYS_waitid: return Wait::kChild;
     case SYS_connect:
     case SYS_accept:
     case SYS_accept4:
     case SYS_recvfrom:
     case SYS_recvmsg:
     case SYS_sendto:
-    case SYS_sendmsg: return "socket";
+    case SYS_sendmsg: return Wait::kSocket;
     case SYS_openat:
     case SYS_open:
     case SYS_newfstatat:
     case SYS_stat:
     case SYS_statx:
-    case SYS_getdents64: return "open";
+    case SYS_getdents64: return Wait::kOpen;
     case SYS_fsync:
-    case SYS_fdatasync: return "disk";
-    case SYS_flock: return "lock";
+    case SYS_fdatasync: return Wait::kDisk;
+    case SYS_flock: return Wait::kFileLock;
     default: break;
   }
-  if (number == SYS_fcntl) return "lock";
+  if (number == SYS_fcntl) return Wait::kFileLock;
   if (number == SYS_read || number == SYS_pread64 || number == SYS_readv || number == SYS_write ||
       number == SYS_pwrite64 || number == SYS_writev) {
-    if (fd_target.starts_with("pipe:")) return "pipe";
-    if (fd_target.starts_with("socket:")) return "socket";
-    return "disk";
+    if (fd_target.starts_with("pipe:")) return Wait::kPipe;
+    if (fd_target.starts_with("socket:")) return Wait::kSocket;
+    if (fd_target.starts_with("/dev/pts/") || fd_target.starts_with("/dev/tty")) return Wait::kTerminal;
+    return Wait::kDisk;
   }
-  return number < 0 ? "" : "other";
+  return number < 0 ? Wait::kNothing : Wait::kOther;
 }
 
 ThreadCounters::~ThreadCounters() {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "headway/trace/kinds.h"
+
 namespace headway {
 
 // One line of /proc/PID/stat or /proc/PID/task/TID/stat.
@@ -32,9 +34,9 @@ std::string status_field(const std::string& status, const std::string& name);
 std::vector<pid_t> numbers_in(const std::string& folder);  // of a directory of numbers
 std::vector<pid_t> threads_of(const std::string& folder);  // the oldest, where there are very many
 
-// What a blocked thread waits for, from /proc/PID/task/TID/syscall: "" when it runs. `fd_target` is
+// What a blocked thread waits for, from /proc/PID/task/TID/syscall: kNothing when it runs. `fd_target` is
 // asked only for calls on a file: what /proc/PID/fd/N points to.
-std::string wait_kind(const std::string& syscall_text, const std::string& fd_target);
+Wait wait_kind(const std::string& syscall_text, const std::string& fd_target);
 
 // Counters of all threads of a process, read again and again with files kept open.
 class ThreadCounters {

@@ -17,6 +17,14 @@ bool contains(const std::string& text, const char* part) {
 
 }  // namespace
 
+bool touches_one_element(const std::string& line) {
+  if (contains(line, "pixel(") || contains(line, "][")) return true;
+  const size_t open = line.find('[');
+  if (open == std::string::npos) return false;
+  const std::string index = line.substr(open, line.find(']', open) - open);
+  return contains(index, ",") && !contains(index, ":");
+}
+
 bool is_users_file(const std::string& file) {
   if (file.empty()) return false;
   if (file[0] == '<') return file == "<string>" || file == "<stdin>";

@@ -34,15 +34,15 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     if (!seen.users) continue;
     seen.text = sources.text(frame.code->file, seen.line);
     seen.loops = sources.loops_around(frame.code->file, seen.line);
+    seen.one_element = touches_one_element(seen.text);
   }
   return out;
 }
 
-const std::string& StackCounts::add(const PythonThread& thread, const Sample& sample,
-                                    SourceLines& sources, double now_s) {
+const SeenStack& StackCounts::add(const PythonThread& thread, const Sample& sample,
+                                  SourceLines& sources, double now_s) {
   window_ = static_cast<int64_t>(now_s / kWindowS);
-  uint64_t key =
-      mix(std::hash<std::string>()(sample.wait), std::hash<std::string>()(sample.process));
+  uint64_t key = mix(static_cast<uint64_t>(sample.wait), static_cast<uint64_t>(sample.process));
   key = mix(key, uint64_t(sample.main_thread) << 1 | uint64_t(sample.training));
   for (size_t i = 0; i < thread.frames.size(); ++i) {
     const PythonFrame& frame = thread.frames[i];
@@ -54,11 +54,13 @@ const std::string& StackCounts::add(const PythonThread& thread, const Sample& sa
   SeenStack& stack = entry.stack;
   if (stack.samples == 0) {
     stack.process = sample.process;
-    stack.thread = sample.main_thread ? "main" : "other";
+    stack.main_thread = sample.main_thread;
     stack.wait = sample.wait;
     stack.training = sample.training;
     stack.frames = seen_frames(thread, sources);
-    stack.activity = activity_of(stack.frames);
+    const StackMeaning meaning = meaning_of(stack.frames, sample.process, sample.main_thread);
+    stack.activity = meaning.activity, stack.maker = meaning.maker;
+    stack.account = account_of(stack.activity, stack.wait, stack.training);
   }
   ++stack.samples;
   stack.with_gil += thread.holds_gil;
@@ -73,7 +75,7 @@ const std::string& StackCounts::add(const PythonThread& thread, const Sample& sa
     entry.window = window_;
   }
   ++entry.now;
-  return stack.activity;
+  return stack;
 }
 
 std::vector<SeenStack> StackCounts::most(size_t limit) const {

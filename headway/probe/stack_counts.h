@@ -20,13 +20,13 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
 class StackCounts {
  public:
   struct Sample {
-    const char* process;  // "main", "worker", "other"
+    Role process;
     bool main_thread;
-    const std::string& wait;
+    Wait wait;
     bool training;
   };
-  // Gives back the activity.
-  const std::string& add(const PythonThread& thread, const Sample& sample, SourceLines& sources,
+  // Gives back what it was counted as.
+  const SeenStack& add(const PythonThread& thread, const Sample& sample, SourceLines& sources,
                          double now_s);
 
   std::vector<SeenStack> most(size_t limit) const;  // most often seen first

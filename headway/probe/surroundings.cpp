@@ -56,11 +56,16 @@ void look_at_libraries(pid_t pid, Surroundings& out) {
     const size_t slash = line.rfind('/');
     if (slash == std::string::npos || line.find(".so") == std::string::npos) continue;
     const std::string name = line.substr(slash + 1);
-    if (!name.starts_with("lib") && !name.starts_with("_pywrap")) continue;
+    if (!name.starts_with("lib") && !name.starts_with("_pywrap") &&
+        !name.starts_with("xla_extension") && !name.starts_with("_jax"))
+      continue;
     if (!seen.insert(name).second) continue;
-    if (name.starts_with("libtorch_cpu")) out.framework = "torch";
+    if (name.starts_with("libtorch_cpu")) out.framework = Framework::kTorch;
     if (name.starts_with("libtensorflow") || name.starts_with("_pywrap_tensorflow"))
-      out.framework = "tensorflow";
+      out.framework = Framework::kTensorFlow;
+    if (out.framework == Framework::kNone &&
+        (name.starts_with("xla_extension") || name.starts_with("_jax")))
+      out.framework = Framework::kJax;
     if (name.starts_with("libcuda.so")) out.cuda_loaded = true;
     if (name.starts_with("libcudart") || name.starts_with("libcudnn.so") ||
         name.starts_with("libcublas.so"))

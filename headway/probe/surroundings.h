@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "headway/trace/kinds.h"
+
 namespace headway {
 
 // What a process stands on, looked at seldom: the file systems of its open files, shared memory,
@@ -13,7 +15,7 @@ struct Surroundings {
   std::vector<std::string> network_files{};  // "/data/a.rec (nfs)"; a few
   int64_t shm_bytes = -1, shm_free_bytes = -1;
   std::vector<std::string> cuda_libraries{};  // "libcudart.so.11.0"
-  std::string framework{};                    // "torch", "tensorflow"; by what is mapped
+  Framework framework = Framework::kNone;     // by what is mapped
   bool cuda_loaded = false;                   // the driver's own library
 };
 Surroundings look_around(pid_t pid);

@@ -24,6 +24,18 @@ std::string link_target(const std::string& path) {
   return std::string(buffer, got > 0 ? static_cast<size_t>(got) : 0);
 }
 
+TaskState state_of(char letter) {
+  switch (letter) {
+    case 'R': return TaskState::kRunning;
+    case 'D': return TaskState::kDisk;
+    case 'T':
+    case 't': return TaskState::kStopped;
+    case 'Z':
+    case 'X': return TaskState::kZombie;
+    default: return TaskState::kSleeping;
+  }
+}
+
 double value_behind(const std::string& text, const char* key) {
   const size_t at = text.find(key);
   return at == std::string::npos
@@ -111,7 +123,7 @@ PythonThreads Target::read_stacks(double now_s) {
   return out;
 }
 
-std::string Target::wait_of(pid_t tid) const {
+Wait Target::wait_of(pid_t tid) const {
   const pid_t outside = outside_number(tid);
   const std::string text = file_text(fmt::format("/proc/{}/task/{}/syscall", pid_, outside), 256);
   unsigned long long fd = 0;
@@ -126,7 +138,7 @@ bool Target::read_counters(double now_s) {
   const TaskStat stat = stat_of(pid_);
   if (stat.state == '?' || !is(stat)) return false;
   seen.name = stat.name;
-  seen.state = std::string(1, stat.state);
+  seen.state = state_of(stat.state);
   seen.threads = stat.threads, seen.rss_bytes = stat.rss_bytes;
   if (!stat.alive()) return false;
   read_bytes = value_behind(file_text(fmt::format("/proc/{}/io", pid_), 1024), "rchar:");

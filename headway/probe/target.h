@@ -25,8 +25,8 @@ class Target {
   void stop_at(int64_t ns);
   // Python's stacks, now; none without Python or without permission.
   PythonThreads read_stacks(double now_s);
-  // What a thread waits for; empty: nothing. `tid` as Python names it.
-  std::string wait_of(pid_t tid) const;
+  // What a thread waits for. `tid` as Python names it.
+  Wait wait_of(pid_t tid) const;
   // Process and thread counters; false once it is gone or a zombie.
   bool read_counters(double now_s);
   // The helpful variables of a stack's frames, the user's first.

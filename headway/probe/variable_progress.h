@@ -23,7 +23,7 @@ class VariableProgress {
     int64_t last = 0, changes = 0;
   };
   std::map<std::string, Counter> counters_;  // by function and name
-  SeenProgress progress_{.source = "variables"};
+  SeenProgress progress_{.source = ProgressSource::kVariables};
 };
 
 }  // namespace headway

@@ -76,7 +76,7 @@ Watcher::Watcher(pid_t root, Options options)
   seen_.seen = true;
   seen_.pid = root;
   seen_.launched = options.launched;
-  run_.eye = "outside";
+  run_.eye = Eye::kOutside;
   read_limits_of(root);
   run_.machine_cores = sysconf(_SC_NPROCESSORS_ONLN);
   nvml_ = std::make_unique<Nvml>();
@@ -150,7 +150,7 @@ void Watcher::find_processes() {
     const TaskStat stat = stat_of(pid);
     const auto known = targets_.find(pid);
     if (known != targets_.end() && stat.state != '?' && !known->second->is(stat)) {
-      note_gone(*known->second, "");  // another process got its number
+      note_gone(*known->second, TaskState::kGone);  // another process got its number
       targets_.erase(known);
     }
     if (stat.alive() && !targets_.count(pid)) {
@@ -162,9 +162,9 @@ void Watcher::find_processes() {
     still_zombies.insert(pid);
     if (zombies_.count(pid)) continue;
     Target unseen(pid);
-    unseen.seen.name = stat.name, unseen.seen.role = "worker";
+    unseen.seen.name = stat.name, unseen.seen.role = Role::kWorker;
     const auto ended = targets_.find(pid);
-    note_gone(ended == targets_.end() ? unseen : *ended->second, "Z");
+    note_gone(ended == targets_.end() ? unseen : *ended->second, TaskState::kZombie);
     targets_.erase(pid);
   }
   zombies_ = std::move(still_zombies);
@@ -173,7 +173,7 @@ void Watcher::find_processes() {
       ++it;
       continue;
     }
-    note_gone(*it->second, "");
+    note_gone(*it->second, TaskState::kGone);
     it = targets_.erase(it);
   }
   if (gone_.size() > kMostGone) gone_.erase(gone_.begin(), gone_.begin() + 10);
@@ -186,15 +186,17 @@ void Watcher::find_processes() {
     }
   }
   for (auto& [pid, target] : targets_)
-    target->seen.role = pid == main_ ? "main" : target->has_python() ? "worker" : "other";
+    target->seen.role = pid == main_           ? Role::kMain
+                        : target->has_python() ? Role::kWorker
+                                               : Role::kOther;
   if (main_target()) seen_.command = redact(fmt::format("{}", fmt::join(command_line(main_), " ")));
 }
 
 // A zombie tells how it ended to those who may look.
-void Watcher::note_gone(const Target& target, const char* state) {
+void Watcher::note_gone(const Target& target, TaskState state) {
   SeenProcess ended = target.seen;
   ended.state = state, ended.at_s = now_s();
-  const int status = ended.state == "Z" ? wait_status_of(target.pid()) : 0;
+  const int status = ended.state == TaskState::kZombie ? wait_status_of(target.pid()) : 0;
   if (status != 0) ended.ending = ending_text(status);
   gone_.push_back(std::move(ended));
 }
@@ -204,9 +206,9 @@ Target* Watcher::main_target() const {
   return found == targets_.end() ? nullptr : found->second.get();
 }
 
-void Watcher::count_stacks(Target& target, const char* role) {
+void Watcher::count_stacks(Target& target, Role role) {
   const PythonThreads threads = target.read_stacks(now_s());
-  if (std::strcmp(role, "main") == 0 && threads.all > 0) {
+  if (role == Role::kMain && threads.all > 0) {
     seen_.python_threads = static_cast<int64_t>(threads.all);
     seen_.python_threads_read = static_cast<int64_t>(threads.read.size());
   }
@@ -215,28 +217,27 @@ void Watcher::count_stacks(Target& target, const char* role) {
     ++seen_.samples;
     seen_.torn += thread.torn;
     if (thread.frames.empty()) continue;
-    const std::string wait = target.wait_of(thread.tid);
+    const Wait wait = target.wait_of(thread.tid);
     const bool main_thread = target.is_main_thread(thread.tid);
-    const std::string& activity = stacks_.add(
+    const SeenStack& seen = stacks_.add(
         thread, {role, main_thread, wait, seen_.training_since_s >= 0}, target.sources, now_s());
     if (!main_thread) continue;
     target.seen.wait = wait;
-    const bool main_process = std::strcmp(role, "main") == 0;
-    if (main_process && seen_.training_since_s < 0 && is_training(activity))
+    if (role == Role::kMain && seen_.training_since_s < 0 && is_training(seen.activity))
       seen_.training_since_s = now_s();
-    if (std::strcmp(role, "worker") == 0 && activity == "idle" &&
+    if (role == Role::kWorker && seen.activity == Activity::kIdle &&
         thread.frames.back().code->file.ends_with("resource_tracker.py"))
-      target.seen.role = "other";
+      target.seen.role = Role::kOther;
   }
 }
 
 void Watcher::read_stacks() {
-  if (Target* main = main_target()) count_stacks(*main, "main");
+  if (Target* main = main_target()) count_stacks(*main, Role::kMain);
   std::vector<Target*> workers;
   for (auto& [pid, target] : targets_)
     if (pid != main_ && target->has_python()) workers.push_back(target.get());
   for (size_t i = 0; i < std::min(kWorkersPerLook, workers.size()); ++i)
-    count_stacks(*workers[next_worker_++ % workers.size()], "worker");
+    count_stacks(*workers[next_worker_++ % workers.size()], Role::kWorker);
 }
 
 void Watcher::read_counters() {
@@ -309,7 +310,11 @@ void Watcher::read_variables() {
     }
     if (seen_.values.size() > kMostValues || is_late()) break;
   }
+  seen_.batch_is_empty = false;
   for (const SeenValue& value : seen_.values) {
+    if (value.name == "batch_size" && !value.users)
+      seen_.batch_size = std::atoll(value.value.c_str());
+    seen_.batch_is_empty |= value.users && value.value == "list of 0";
     if (!value.users || kind_of_variable(value.name) != 's') continue;
     if (seen_.missing_files.size() >= kMostMissing || value.value.size() < 3) continue;
     if (value.value.find('.') == std::string::npos || value.value.find("://") != std::string::npos)
@@ -352,7 +357,7 @@ void Watcher::look_around_all() {
                              ? around.shm_free_bytes
                              : std::min(seen_.shm_free_bytes, around.shm_free_bytes);
   seen_.cuda_libraries = around.cuda_libraries;
-  if (!around.framework.empty()) seen_.framework = around.framework;
+  if (around.framework != Framework::kNone) seen_.framework = around.framework;
   if (!nvml_->there()) return;
   std::set<int64_t> pids;
   for (const auto& [pid, target] : targets_) pids.insert(pid);
@@ -403,6 +408,7 @@ Trace Watcher::trace() const {
       const auto cores = main->thread_cores.find(thread.tid);
       const double used = cores == main->thread_cores.end() ? 0 : cores->second;
       group.name = first ? "main thread" : without_digits(thread.name);
+      group.main = first;
       ++group.count;
       group.cpu_s += thread.cpu_s, group.cores += used;
       group.busiest = std::max(group.busiest, used);
@@ -420,6 +426,8 @@ Trace Watcher::trace() const {
     SeenProcess seen = target->seen;
     SourceLines& sources = target->sources;
     seen.stack = seen_frames(target->main_stack, sources);
+    seen.waits_for_task = waits_for_task(seen.stack);
+    seen.waits_for_worker = waits_for_worker(seen.stack);
     o.processes.insert(pid == main_ ? o.processes.begin() : o.processes.end(), std::move(seen));
   }
   o.processes.insert(o.processes.end(), gone_.begin(), gone_.end());

@@ -52,11 +52,11 @@ class Watcher {
   void read_limits_of(pid_t pid);
   void find_processes();
   bool root_is_there();
-  void note_gone(const Target& target, const char* state);
+  void note_gone(const Target& target, TaskState state);
   void forget_if_much();
   bool is_late() const;
   void read_stacks();
-  void count_stacks(Target& target, const char* role);
+  void count_stacks(Target& target, Role role);
   void read_counters();
   void read_variables();
   void note_source(Target& target, const PythonThread& thread);

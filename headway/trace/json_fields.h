@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headway/core/json.h"
+#include "headway/trace/kinds.h"
 #include "headway/trace/step_counters.h"
 
 // Records to JSON and back, by their each_field. Only trace_file.cpp includes this.
@@ -60,6 +61,8 @@ OrderedJson to_json(const T& value) {
     return out;
   } else if constexpr (std::is_same_v<T, double>) {
     return rounded(value);
+  } else if constexpr (HasTexts<T>) {
+    return OrderedJson(std::string(text_of(value)));
   } else {
     return OrderedJson(value);
   }
@@ -86,6 +89,11 @@ void from_json(const JsonView& in, T& value) {
     for (size_t i = 0; i < in.size(); ++i) from_json(in.at(i), value.emplace_back());
   } else if constexpr (std::is_same_v<T, int64_t>) {
     value = count_in(in);
+  } else if constexpr (HasTexts<T>) {
+    const auto text = in.as<std::string>();
+    const auto known = from_text<T>(text);
+    if (!known) throw Error(fmt::format("'{}' is '{}', which is no word for it", in.name(), text));
+    value = *known;
   } else {
     value = in.as<T>();
   }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "headway/trace/kinds.h"
+
 namespace headway {
 
 // What can be seen of a run without its help: processes, threads, Python stacks, output. Plain data
@@ -16,17 +18,37 @@ struct SeenFrame {
   bool users = false;  // the user's own code: in no library
   std::string text{};  // the source line, for the user's own
   int64_t loops = 0;   // of its function, around that line
+  bool one_element = false;  // the line touches one element of an array: a[y, x], getpixel(...)
 
   bool operator==(const SeenFrame&) const = default;
+};
+
+// Which of the known ways of making samples a stack passes through.
+enum class Maker : uint8_t {
+  kNone,
+  kSequence,       // Keras: Sequence, PyDataset, one item at a time
+  kSequencePool,   // ... by its workers
+  kGenerator,      // tf.data or Keras asks a Python generator
+  kMappedPython,   // tf.numpy_function, tf.py_function inside map()
+  kTorchInline,    // PyTorch's DataLoader without workers
+  kTorchWorker,    // ... with
+  kPool,           // multiprocessing, concurrent.futures
+};
+template <>
+struct Texts<Maker> {
+  static constexpr std::string_view all[] = {"",       "sequence",     "sequence pool", "generator",
+                                             "mapped", "torch inline", "torch worker",  "pool"};
 };
 
 // Equal stacks of one kind of thread, counted. Lines differ only in the user's frames and in the
 // innermost: a library that moves from line to line stays one stack.
 struct SeenStack {
-  std::string process{};   // "main", "worker" or "other"
-  std::string thread{};    // "main" or "other"
-  std::string activity{};  // what it is about: activity.h of the room probe
-  std::string wait{};  // empty: on a core; "lock", "sleep", "disk", "pipe", "socket", "child" ...
+  Role process = Role::kOther;
+  bool main_thread = false;
+  Activity activity = Activity::kOther;
+  Maker maker = Maker::kNone;
+  Wait wait = Wait::kNothing;
+  Account account = Account::kUnknown;  // of the main thread; of others what they would be
   bool training = false;              // after training began
   std::vector<SeenFrame> frames{};    // innermost first
   int64_t samples = 0, recent = 0;    // all, and those of about the last 15 s
@@ -43,23 +65,29 @@ struct SeenStack {
 
 struct SeenProcess {
   int64_t pid = 0;
-  std::string role{};    // "main", "worker", "other"
-  std::string name{};    // comm
-  std::string state{};   // of the main thread: "R", "S", "D", "Z"; empty once it is gone
+  Role role = Role::kOther;
+  std::string name{};                  // comm
+  TaskState state = TaskState::kGone;  // of the main thread
   std::string ending{};  // how it went, as far as known: "killed by signal 9", "exit status 1"
   double at_s = 0;       // when it went
   int64_t threads = 0, rss_bytes = 0;
   double cpu_s = 0;
   double cores = 0;                // used of late
   double still_s = 0;              // its Python threads' stacks have not changed for so long
-  std::string wait{};              // of the main thread
+  Wait wait = Wait::kNothing;      // of the main thread
+  std::string waits_for{};         // whom, as far as known: "10.0.0.7:443", "train.lock, held by 812"
   std::vector<SeenFrame> stack{};  // of the main thread, now
+  bool waits_for_task = false;     // a pool's or loader's worker with nothing to do
+  bool waits_for_worker = false;   // stands in a pool, a queue, a loader that others should fill
   std::string python{};            // "3.11"; empty: none, or not to be read
+
+  bool there() const { return state != TaskState::kGone && state != TaskState::kZombie; }
 };
 
 // Threads of the main process whose names are alike but for numbers.
 struct SeenThreads {
   std::string name{};
+  bool main = false;  // the main thread, alone
   int64_t count = 0;
   double cpu_s = 0;
   double cores = 0;    // of late, all together
@@ -68,7 +96,7 @@ struct SeenThreads {
 
 // What a program said and where it stands, from its output or from its variables.
 struct SeenProgress {
-  std::string source{};                        // "output" or "variables"
+  ProgressSource source = ProgressSource::kNone;
   int64_t epoch = 0, epochs = 0;               // counted from 1; 0: not known
   int64_t step = 0, steps_per_epoch = -1;      // within the epoch
   int64_t steps = 0;                           // since the watch began
@@ -77,6 +105,18 @@ struct SeenProgress {
   double loss = 0;
   double first_loss = 0;  // the first that was said
   int64_t losses = 0, bad_losses = 0;
+};
+
+// A loss that was printed or stood in a variable.
+struct SeenLoss {
+  double at_s = 0;
+  int64_t step = 0;  // since the watch began
+  double value = 0;  // finite
+};
+
+struct SeenRemark {
+  Remark kind = Remark::kOther;
+  std::string text{};
 };
 
 struct SeenOutput {
@@ -89,8 +129,9 @@ struct SeenOutput {
   int64_t shuffle_first = -1;
   bool shuffle_filled = false;
   int64_t retracings = 0;
-  std::vector<std::string> remarks{};  // lines that name a cause, as said
-  std::string exception{};             // "FileNotFoundError: ..."
+  std::vector<SeenRemark> remarks{};  // lines that name a cause, as said
+  std::string exception{};            // "FileNotFoundError: ..."
+  Remark exception_kind = Remark::kOther;
   SeenFrame raised_at{};               // the user's line in the traceback
   bool traceback = false;
 };
@@ -112,12 +153,47 @@ struct SeenValue {
   bool users = false;
 };
 
+// A process that does not belong to the run and uses the cores.
+struct SeenNeighbour {
+  int64_t pid = 0;
+  std::string name{};
+  double cores = 0;  // of late
+};
+
+// Something in the program's environment or code that sets how many threads compute.
+struct SeenThreadSetting {
+  std::string text{};  // "OMP_NUM_THREADS=1", "torch.set_num_threads(1)"
+  SeenFrame at{};      // line 0: not in the code
+  int64_t threads = 0;
+};
+
+// How a stretch of the watch was spent by the training thread: counts of looks, one kind a line.
+struct LedgerEntry {
+  Account account = Account::kUnknown;
+  DeviceState device = DeviceState::kNone;
+  int64_t looks = 0;
+};
+struct LedgerBlock {
+  double at_s = 0, seconds = 0;  // when it began, how long it was
+  int64_t steps = 0;             // made in it
+  bool training = false;         // training had begun
+  std::vector<LedgerEntry> entries{};
+  // Seconds in this stretch:
+  double cpu_s = 0;           // all threads of the run
+  double ready_s = 0;         // ... that could run and had no core
+  double main_cpu_s = 0;      // of the training thread
+  double main_ready_s = 0;    //
+  double throttled_s = 0;     // the quota held the run back
+  double neighbours_s = 0;    // cores x seconds used by other processes
+  double idle_s = 0;          // cores x seconds used by nobody
+};
+
 struct Outside {
   bool seen = false;
   double at_s = 0;
   int64_t pid = 0;
   std::string command{};         // redacted; the last one that could be read
-  std::string framework{};       // "keras", "torch", "tensorflow"; empty: none of them
+  Framework framework = Framework::kNone;
   bool launched = false;         // by `run`: what came before was seen too
   double since_start_s = 0;      // how long the process had run when the watch began
   double training_since_s = -1;  // first sample inside a training call
@@ -131,6 +207,13 @@ struct Outside {
   std::vector<SeenGpu> gpus{};
   SeenProgress progress{};
   SeenOutput output{};
+  std::vector<LedgerBlock> ledger{};         // oldest first; long watches have longer blocks
+  std::vector<SeenLoss> losses{};            // oldest first, thinned
+  std::vector<SeenNeighbour> neighbours{};   // the busiest first
+  std::vector<SeenThreadSetting> settings{};
+  int64_t batch_size = 0;      // of fit; 0: not known
+  bool batch_is_empty = false;  // the list that should hold the samples holds none
+  bool reference_blas = false;  // the plain BLAS is loaded, and no faster one
   double main_still_s = 0;             // the main thread's stack has not changed for so long
   double quiet_s = 0;                  // nothing has moved: output, steps, reading
   double cores = 0;                    // used of late by all processes together

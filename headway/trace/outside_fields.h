@@ -15,14 +15,17 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("users", s.users);
   f("text", s.text);
   f("loops", s.loops);
+  f("one_element", s.one_element);
 }
 
 template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenStack> {
   f("process", s.process);
-  f("thread", s.thread);
+  f("main_thread", s.main_thread);
   f("activity", s.activity);
+  f("maker", s.maker);
   f("wait", s.wait);
+  f("account", s.account);
   f("training", s.training);
   f("frames", s.frames);
   f("samples", s.samples);
@@ -46,13 +49,17 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("cores", s.cores);
   f("still_s", s.still_s);
   f("wait", s.wait);
+  f("waits_for", s.waits_for);
   f("stack", s.stack);
+  f("waits_for_task", s.waits_for_task);
+  f("waits_for_worker", s.waits_for_worker);
   f("python", s.python);
 }
 
 template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenThreads> {
   f("name", s.name);
+  f("main", s.main);
   f("count", s.count);
   f("cpu_s", s.cpu_s);
   f("cores", s.cores);
@@ -77,6 +84,56 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
 }
 
 template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenLoss> {
+  f("at_s", s.at_s);
+  f("step", s.step);
+  f("value", s.value);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenRemark> {
+  f("kind", s.kind);
+  f("text", s.text);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenNeighbour> {
+  f("pid", s.pid);
+  f("name", s.name);
+  f("cores", s.cores);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenThreadSetting> {
+  f("text", s.text);
+  f("at", s.at);
+  f("threads", s.threads);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, LedgerEntry> {
+  f("account", s.account);
+  f("device", s.device);
+  f("looks", s.looks);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, LedgerBlock> {
+  f("at_s", s.at_s);
+  f("seconds", s.seconds);
+  f("steps", s.steps);
+  f("training", s.training);
+  f("entries", s.entries);
+  f("cpu_s", s.cpu_s);
+  f("ready_s", s.ready_s);
+  f("main_cpu_s", s.main_cpu_s);
+  f("main_ready_s", s.main_ready_s);
+  f("throttled_s", s.throttled_s);
+  f("neighbours_s", s.neighbours_s);
+  f("idle_s", s.idle_s);
+}
+
+template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenOutput> {
   f("watched", s.watched);
   f("bytes", s.bytes);
@@ -91,6 +148,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("retracings", s.retracings);
   f("remarks", s.remarks);
   f("exception", s.exception);
+  f("exception_kind", s.exception_kind);
   f("raised_at", s.raised_at);
   f("traceback", s.traceback);
 }
@@ -140,6 +198,13 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("gpus", s.gpus);
   f("progress", s.progress);
   f("output", s.output);
+  f("ledger", s.ledger);
+  f("losses", s.losses);
+  f("neighbours", s.neighbours);
+  f("settings", s.settings);
+  f("batch_size", s.batch_size);
+  f("batch_is_empty", s.batch_is_empty);
+  f("reference_blas", s.reference_blas);
   f("main_still_s", s.main_still_s);
   f("quiet_s", s.quiet_s);
   f("cores", s.cores);

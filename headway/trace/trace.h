@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "headway/trace/kinds.h"
 #include "headway/trace/numbers.h"
 #include "headway/trace/outside.h"
 #include "headway/trace/step_counters.h"
@@ -15,7 +16,7 @@ namespace headway {
 // What is fixed about a run. Empty, 0 or -1: not known.
 struct RunFacts {
   std::string program{};      // "headway-train"
-  std::string eye{"inside"};  // who looked: the run itself, or "outside"
+  Eye eye = Eye::kInside;
   std::string device{"cpu"};
   std::string gpu{};         // the name of that device, or of one that is there and not used
   double cpus = 0;           // what the process may use
@@ -33,6 +34,8 @@ struct RunFacts {
   int64_t epochs = 0;
   bool resumed = false;
   std::vector<std::string> callbacks{};
+
+  bool on_gpu() const { return device != "cpu"; }
 };
 
 // A stage of the input pipeline, nearest to the consumer first.
@@ -72,7 +75,7 @@ struct GpuSample {
 
 struct TraceSample {
   double at_s = 0;
-  std::string phase{};  // what the training thread is doing, and since when
+  RunPhase phase = RunPhase::kNone;  // what the training thread is doing, and since when
   double phase_s = 0;
   int64_t epoch = 0, step_in_epoch = 0, steps = 0, samples = 0;
   StepTimes times{};
@@ -93,7 +96,7 @@ struct TraceSample {
 };
 
 struct TracePhase {
-  std::string name{};
+  RunPhase name = RunPhase::kNone;
   double at_s = 0;
   double seconds = 0;
 };
@@ -115,7 +118,7 @@ struct ReplaySample {
 
 // Something said on the way: a warning, an error, who waits for what.
 struct TraceNote {
-  std::string kind{};  // "warning", "stall", "nan-origin", "left-out", "cause", "remedy" ...
+  NoteKind kind = NoteKind::kOther;
   double at_s = 0;
   std::string text{};
 };
@@ -137,6 +140,7 @@ struct Trace {
   Outside outside{};     // what the outside eye saw
 
   bool ended() const { return !ending.empty(); }
+  bool failed() const { return ending.starts_with("failed"); }
 };
 
 // Which of an endless series are kept: all at first, then every 2nd, every 4th ... so that never

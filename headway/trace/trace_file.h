@@ -15,7 +15,7 @@ namespace headway {
 //   {"kind":"run","program":"headway-train","device":"cpu","cpus":2.0,"batch_size":32, ...}
 //   {"kind":"stages","stages":[{"name":"image_folder+decode_image+batch", ...}]}
 //   {"kind":"sample","at_s":0.25,"phase":"first batch", ...}
-inline constexpr int kTraceVersion = 1;
+inline constexpr int kTraceVersion = 2;
 
 // Writes line by line, each whole before the next is begun, so that after kill -9 only the last can
 // be cut. Not for several threads. A full disk ends the writing with a warning, not the run.

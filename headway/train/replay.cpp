@@ -91,7 +91,7 @@ double TrainingLoop::replayed_or_refused_s(const Batch& batch) {
   } catch (const std::exception& e) {
     const std::string_view text = e.what();  // libtorch's goes on with a stack
     optimizer_->zero_grad();
-    recorder_->note("probe", fmt::format("twice the batch: {}", text.substr(0, text.find('\n'))));
+    recorder_->note(NoteKind::kProbe, fmt::format("twice the batch: {}", text.substr(0, text.find('\n'))));
     return 0;
   }
 }
@@ -113,7 +113,7 @@ void TrainingLoop::await_quiet_feed() const {
 
 void TrainingLoop::replay_first_batch() {
   view_.phase("probing");
-  recorder_->enter("probing");
+  recorder_->enter(RunPhase::kProbing);
   await_quiet_feed();
   const Untouched untouched(weights_, *optimizer_, spec_.device);
   ReplaySample replay{.batch_size = samples_in(*first_batch_)};

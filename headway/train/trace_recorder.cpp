@@ -26,8 +26,8 @@ void add(std::atomic<T>& to, T value) {
 }
 
 // How long a phase must last to get a line of its own; what every step does is counted anyway.
-double worth_noting(std::string_view phase) {
-  return phase == "step" || phase == "waiting for data" ? kQuiet : 0.1;
+double worth_noting(RunPhase phase) {
+  return phase == RunPhase::kStep || phase == RunPhase::kWaitingForData ? kQuiet : 0.1;
 }
 
 FileSample files_now() {
@@ -88,14 +88,14 @@ void TraceRecorder::facts(RunFacts facts) {
   if (writer_) writer_->write(trace_.run);
 }
 
-void TraceRecorder::enter(const char* phase) {
+void TraceRecorder::enter(RunPhase phase) {
   if (!active_) return;
   const int64_t now = now_ns();
   const int64_t since = phase_since_ns_.exchange(now, std::memory_order_relaxed);
-  const char* before = phase_.exchange(phase, std::memory_order_relaxed);
+  const RunPhase before = phase_.exchange(phase, std::memory_order_relaxed);
   const double seconds = 1e-9 * double(now - since);
   const bool beginning = counters_.steps() == 0;
-  if (*before == '\0' || (!beginning && seconds < worth_noting(before))) return;
+  if (before == RunPhase::kNone || (!beginning && seconds < worth_noting(before))) return;
   MutexLock lock(mu_);
   if (trace_.phases.size() >= kMaxPhases) return;
   trace_.phases.push_back({before, 1e-9 * double(since - begun_ns_), seconds});
@@ -159,7 +159,7 @@ void TraceRecorder::epoch_done(TraceEpoch epoch) {
   thin_out(trace_.epochs, kMaxEpochs);
 }
 
-void TraceRecorder::note(const std::string& kind, const std::string& text) {
+void TraceRecorder::note(NoteKind kind, const std::string& text) {
   MutexLock lock(mu_);
   if (trace_.notes.size() >= kMaxNotes) return;
   trace_.notes.push_back({kind, since_start_s(), text});
@@ -244,11 +244,11 @@ void TraceRecorder::report_stall() {
   std::string text;
   {
     MutexLock lock(mu_);
-    const std::string_view phase = phase_.load(std::memory_order_relaxed);
-    const bool owes = phase == "waiting for data" || phase == "first batch";
+    const RunPhase phase = phase_.load(std::memory_order_relaxed);
+    const bool owes = phase == RunPhase::kWaitingForData || phase == RunPhase::kFirstBatch;
     if (feed_.pipeline() && owes) text = feed_.pipeline()->stall_report();
   }
-  if (!text.empty()) note("stall", text);
+  if (!text.empty()) note(NoteKind::kStall, text);
   Trace seen;
   Alarm alarm;
   {
@@ -335,7 +335,7 @@ void TraceRecorder::stop() {
 
 Trace TraceRecorder::finish(const std::string& ending) {
   stop();
-  enter("ended");
+  enter(RunPhase::kEnded);
   finished_ = true;
   {
     MutexLock lock(mu_);

@@ -37,7 +37,7 @@ class TraceRecorder {
 
   // All of these: training thread only.
   void facts(RunFacts facts) EXCLUDES(mu_);     // once more is known
-  void enter(const char* phase) EXCLUDES(mu_);  // a literal; what begins now
+  void enter(RunPhase phase) EXCLUDES(mu_);  // what begins now
   void watch(const Pipeline* pipeline) EXCLUDES(mu_);
   void loss(int64_t step, double value);
   void callback_time(size_t callback, int64_t ns);
@@ -46,7 +46,7 @@ class TraceRecorder {
   void replay(const ReplaySample& replay) EXCLUDES(mu_);
   void position(int64_t epoch, int64_t step_in_epoch, double learning_rate);
   void epoch_done(TraceEpoch epoch) EXCLUDES(mu_);
-  void note(const std::string& kind, const std::string& text) EXCLUDES(mu_);
+  void note(NoteKind kind, const std::string& text) EXCLUDES(mu_);
   void rest();       // nothing is looked at ...
   int64_t resume();  // ... until here; for how many ns. Looks come that much later.
   Trace finish(const std::string& ending) EXCLUDES(mu_);
@@ -78,7 +78,7 @@ class TraceRecorder {
   const StepCounters& counters_;
 
   // Stored by the training thread, read by the other.
-  std::atomic<const char*> phase_{""};
+  std::atomic<RunPhase> phase_{RunPhase::kNone};
   std::atomic<int64_t> phase_since_ns_;
   std::atomic<double> loss_sum_{0}, loss_square_sum_{0}, learning_rate_{0};
   std::atomic<int64_t> losses_{0}, bad_losses_{0}, first_bad_step_{0};

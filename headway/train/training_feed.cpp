@@ -65,7 +65,7 @@ void TrainingLoop::sound_alarm(const Trace& trace, const std::string& waits) {
   if (report.empty() || stuck_) return;
   log(LogLevel::kWarning, report);
   if (options_.when_stuck == WhenStuck::kGoOn) return;
-  const bool waits_for_data = trace.samples.back().phase == "waiting for data";
+  const bool waits_for_data = trace.samples.back().phase == RunPhase::kWaitingForData;
   if (options_.when_stuck == WhenStuck::kStop && waits_for_data) {
     stuck_ = true;
     return recorder_->interrupt_feed();
@@ -78,7 +78,7 @@ void TrainingLoop::sound_alarm(const Trace& trace, const std::string& waits) {
 }
 
 std::optional<Batch> TrainingLoop::next_batch() {
-  if (any_step_) recorder_->enter("waiting for data");
+  if (any_step_) recorder_->enter(RunPhase::kWaitingForData);
   std::optional<Batch> batch;
   try {
     batch = pipeline_->next();
@@ -88,7 +88,7 @@ std::optional<Batch> TrainingLoop::next_batch() {
     stop("stuck");
   }
   counters_.mark(StepPhase::kWaitForData);
-  if (any_step_) recorder_->enter("step");
+  if (any_step_) recorder_->enter(RunPhase::kStep);
   return batch;
 }
 

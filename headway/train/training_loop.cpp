@@ -97,8 +97,8 @@ History TrainingLoop::run(const Dataset& dataset) {
   } catch (const std::exception& e) {
     const auto* error = dynamic_cast<const Error*>(&e);
     if (error && !error->cause().empty()) {
-      recorder_->note("cause", error->cause() + ": " + error->problem());
-      if (!error->hint().empty()) recorder_->note("remedy", error->hint());
+      recorder_->note(NoteKind::kCause, error->cause() + ": " + error->problem());
+      if (!error->hint().empty()) recorder_->note(NoteKind::kRemedy, error->hint());
     }
     recorder_->watch(nullptr);
     recorder_->finish(std::string("failed: ") + e.what());
@@ -113,9 +113,9 @@ History TrainingLoop::train(const Dataset& dataset) {
   last_checkpoint_ns_ = begun;
   while (epoch_ < options_.epochs && stopping_.empty()) run_epoch(dataset);
   view_.phases_done();
-  recorder_->enter("finishing");
+  recorder_->enter(RunPhase::kFinishing);
   stop_pipeline();
-  recorder_->enter("callbacks");
+  recorder_->enter(RunPhase::kCallbacks);
   call_back([this](Callback& callback) { callback.on_train_end(*this); });
   history_.steps = step_;
   history_.stopped_by = stopping_;
@@ -123,7 +123,7 @@ History TrainingLoop::train(const Dataset& dataset) {
   history_.samples = counters_.samples();
   history_.seconds = 1e-9 * double(now_ns() - begun);
   history_.trace = std::make_shared<Trace>(
-      recorder_->finish(stopping_.empty() ? "finished" : "stopped: " + stopping_));
+      recorder_->finish(stopping_.empty() ? State::kFinished : "stopped: " + stopping_));
   return std::move(history_);
 }
 
@@ -132,7 +132,7 @@ void TrainingLoop::begin(const Dataset& dataset) {
   if (options_.checkpoint.resume) find_checkpoint();
   if (found_) start_position_ = restore_position();
   view_.phase("first batch");
-  recorder_->enter("first batch");
+  recorder_->enter(RunPhase::kFirstBatch);
   counters_.restart();
   try {
     start_pipeline(dataset, start_position_);
@@ -147,7 +147,7 @@ void TrainingLoop::begin(const Dataset& dataset) {
   }
   history_.first_batch_s = counters_.times()[StepPhase::kWaitForData];
   view_.phase("building");
-  recorder_->enter("building");
+  recorder_->enter(RunPhase::kBuilding);
   weights_ = spec_.build(*first_batch_);
   optimizer_.emplace(spec_.optimizer, trainable(weights_));
   if (found_) restore_weights();
@@ -189,7 +189,7 @@ void TrainingLoop::run_steps() {
     const int64_t began = now_ns();
     if (!any_step_) {
       view_.phase("first step");
-      recorder_->enter("first step");
+      recorder_->enter(RunPhase::kFirstStep);
     }
     train_batch(std::move(*batch));
     if (!any_step_) {
@@ -227,7 +227,7 @@ void TrainingLoop::train_batch(Batch batch) {
   if (pending_.size() >= kMaxPending) settle_losses();
   counters_.mark(StepPhase::kMetrics);
   if (!batch_callbacks_) return;
-  recorder_->enter("callbacks");
+  recorder_->enter(RunPhase::kCallbacks);
   call_back([&](Callback& callback) {
     if (callback.wants_batches()) callback.on_batch_end(*this, loss.item<double>());
   });
@@ -293,14 +293,14 @@ void TrainingLoop::explain_bad_loss(const Batch& batch) {
   } else if (const auto bad = bad_weights(weights_); !bad.empty()) {
     origin = bad[0] + " is not finite: an update of an earlier step broke it";
   }
-  if (!origin.empty()) recorder_->note("nan-origin", origin);
+  if (!origin.empty()) recorder_->note(NoteKind::kNanOrigin, origin);
 }
 
 // A loss that moves what no optimizer moves: forgotten, most likely.
 void TrainingLoop::warn_of_left_out() {
   const std::string tensors = spec_.left_out ? spec_.left_out() : "";
   if (tensors.empty()) return;
-  recorder_->note("left-out", tensors);
+  recorder_->note(NoteKind::kLeftOut, tensors);
   warn(
       fmt::format("the loss depends on tensors that are not trained: {}; name them in "
                   ".parameters, or detach them",
@@ -322,11 +322,11 @@ void TrainingLoop::finish_epoch() {
   if (poisoned_ && !stopping_.empty()) return;  // the last losses of a GPU spoke
   counters_.mark(StepPhase::kMetrics);
   if (spec_.validate && (epoch_ + 1) % options_.validation_every == 0) {
-    recorder_->enter("validation");
+    recorder_->enter(RunPhase::kValidation);
     for (const auto& [name, value] : spec_.validate()) logs.set("val_" + name, value);
     counters_.mark(StepPhase::kValidation);
   }
-  recorder_->enter("callbacks");
+  recorder_->enter(RunPhase::kCallbacks);
   call_back([&](Callback& callback) { callback.on_epoch_end(*this, logs); });
   counters_.mark(StepPhase::kCallbacks);
   view_.epoch_end(step_in_epoch_, counters_.times(), logs);
@@ -355,7 +355,7 @@ void TrainingLoop::watch(bool on) {
 
 void TrainingLoop::warn(const std::string& text) {
   view_.say("warning: " + text);
-  if (recorder_) recorder_->note("warning", text);
+  if (recorder_) recorder_->note(NoteKind::kWarning, text);
   history_.warnings.push_back(text);
 }
 

@@ -96,7 +96,7 @@ SavedTraining TrainingLoop::saved() const {
 void TrainingLoop::write_checkpoint() {
   if (!checkpoints_ || poisoned_ || step_ == last_checkpoint_step_) return;
   settle_losses();
-  recorder_->enter("checkpoint");
+  recorder_->enter(RunPhase::kCheckpoint);
   Safetensors content;
   const auto add = [&](const std::string& name, const at::Tensor& value) {
     content.tensors.emplace_back(name, from_torch(value));
@@ -112,7 +112,7 @@ void TrainingLoop::write_checkpoint() {
     add(name, generator.get_state());
   content.metadata[kStateKey] = text_of(saved());
   if (const auto problem = checkpoints_->write(step_, content)) {
-    recorder_->note("checkpoint-failed", *problem);
+    recorder_->note(NoteKind::kCheckpointFailed, *problem);
     warn(*problem);
   }
   last_checkpoint_step_ = step_;

@@ -103,7 +103,7 @@ Box* hottest(std::vector<Box>& boxes, const Evidence& e, const std::vector<Findi
     if (box.kind == Box::Kind::kStage && named && mentions(findings[0].where, box)) return &box;
   }
   const bool for_data =
-      e.last.phase.find("data") != std::string::npos || e.last.phase == "first batch";
+      e.last.phase == RunPhase::kWaitingForData || e.last.phase == RunPhase::kFirstBatch;
   const bool fed_late =
       e.waiting_share() > kWaitsForData || ((e.stuck() || !e.started()) && for_data);
   if (!fed_late) return e.started() ? &training : nullptr;

@@ -10,10 +10,10 @@
 namespace headway {
 namespace {
 
-Ink ink_of(const std::string& state) {
-  if (state == "healthy") return Ink::kGood;
-  if (state == "stuck" || state == "crashed") return Ink::kBad;
-  return state == "slow" ? Ink::kNotice : Ink::kStrong;
+Ink ink_of(State state) {
+  if (state == State::kHealthy) return Ink::kGood;
+  if (state == State::kStuck || state == State::kCrashed) return Ink::kBad;
+  return state == State::kSlow ? Ink::kNotice : Ink::kStrong;
 }
 
 Ink ink_of(Severity severity) {

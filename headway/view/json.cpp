@@ -7,7 +7,7 @@ namespace headway {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const Finding& f) {
-  return {{"cause", f.cause},
+  return {{"cause", f.id()},
           {"severity", severity_name(f.severity)},
           {"confidence", f.confidence},
           {"summary", f.summary},

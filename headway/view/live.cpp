@@ -44,7 +44,8 @@ std::string epoch_text(const Evidence& e, const Position& p) {
 
 int put_progress(Canvas& canvas, int y, const Evidence& e, const Verdict& verdict) {
   if (!e.started()) {
-    const std::string doing = e.last.phase.empty() ? "starting" : e.last.phase;
+    const std::string_view doing =
+        e.last.phase == RunPhase::kNone ? "starting" : text_of(e.last.phase);
     canvas.put_within(0, y, canvas.width(),
                       fmt::format("no step yet: {} for {}", doing, duration_text(e.last.phase_s)));
     return y + 2;
@@ -202,7 +203,7 @@ std::string live_frame(const Trace& trace, const Verdict& verdict,
   int y = put_head(canvas, what, e.last.at_s, verdict);
   y = put_progress(canvas, y, e, verdict);
   if (height >= kRowsForBoxes) {
-    y = put_boxes(canvas, y, boxes_of(trace, findings, kWindowS), verdict.state == "stuck");
+    y = put_boxes(canvas, y, boxes_of(trace, findings, kWindowS), verdict.state == State::kStuck);
   }
   y = put_breakdown(canvas, y, trace, color);
   if (height >= kRowsForCurves) y = put_curves(canvas, y, trace);

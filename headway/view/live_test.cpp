@@ -96,7 +96,7 @@ TEST(LiveFrame, ColoursOnlyColour) {
 
 TEST(LiveLine, HoldsTheRunOnALine) {
   const Trace trace = starved();
-  EXPECT_EQ(live_line(trace, {.state = "slow", .sentence = "slow: x"}),
+  EXPECT_EQ(live_line(trace, {.state = State::kSlow, .sentence = "slow: x"}),
             "30 s  epoch 1/10  600/10000  50 ms/step  loss 0.53  slow: x");
 }
 
@@ -119,8 +119,8 @@ TEST(LiveScreen, WritesALineWhereThereIsNoTerminal) {
     LiveScreen screen(file);
     EXPECT_FALSE(screen.is_terminal());
     const Trace trace = starved();
-    for (int i = 0; i < 3; ++i) screen.show(trace, {.state = "slow", .sentence = "slow: x"}, {});
-    screen.show(trace, {.state = "stuck", .sentence = "stuck: y"}, {});
+    for (int i = 0; i < 3; ++i) screen.show(trace, {.state = State::kSlow, .sentence = "slow: x"}, {});
+    screen.show(trace, {.state = State::kStuck, .sentence = "stuck: y"}, {});
   }
   std::fclose(file);
   const std::string text = folder.read("log");

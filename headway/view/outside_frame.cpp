@@ -47,24 +47,24 @@ int put_progress(Canvas& canvas, int y, const SeenProgress& p, const Verdict& ve
 }
 
 struct Kind {
-  const char* activity;
+  Activity activity;
   const char* words;
   std::string_view letter;  // stands for the colour where there is none
 };
-constexpr Kind kKinds[] = {{"fetch", "waits for a batch", "W"},
-                           {"produce", "makes samples", "M"},
-                           {"step", "step", "S"},
-                           {"trace", "compiles", "C"},
-                           {"import", "loads modules", "L"},
-                           {"collective", "other ranks", "R"},
-                           {"callback", "callbacks", "B"},
-                           {"checkpoint", "checkpoint", "K"},
-                           {"validate", "validates", "V"},
-                           {"", "other code", "o"}};
+constexpr Kind kKinds[] = {{Activity::kFetch, "waits for a batch", "W"},
+                           {Activity::kProduce, "makes samples", "M"},
+                           {Activity::kStep, "step", "S"},
+                           {Activity::kTrace, "compiles", "C"},
+                           {Activity::kImport, "loads modules", "L"},
+                           {Activity::kCollective, "other ranks", "R"},
+                           {Activity::kCallback, "callbacks", "B"},
+                           {Activity::kCheckpoint, "checkpoint", "K"},
+                           {Activity::kValidate, "validates", "V"},
+                           {Activity::kOther, "other code", "o"}};
 constexpr size_t kOther = std::size(kKinds) - 1;
 
-size_t kind_of(const std::string& activity) {
-  const std::string name = activity == "rendezvous" ? "collective" : activity;
+size_t kind_of(Activity activity) {
+  const Activity name = activity == Activity::kRendezvous ? Activity::kCollective : activity;
   return static_cast<size_t>(
       std::find_if(kKinds, kKinds + kOther, [&](const Kind& k) { return name == k.activity; }) -
       kKinds);
@@ -74,7 +74,7 @@ size_t kind_of(const std::string& activity) {
 int put_activities(Canvas& canvas, int y, const Outside& seen, bool color) {
   std::array<int64_t, std::size(kKinds)> counts{};
   for (const SeenStack& stack : seen.stacks) {
-    if (stack.process == "main" && stack.thread == "main")
+    if (stack.process == Role::kMain && stack.main_thread)
       counts[kind_of(stack.activity)] += stack.recent;
   }
   const auto total = double(std::accumulate(counts.begin(), counts.end(), int64_t{0}));
@@ -124,17 +124,17 @@ int put_processes(Canvas& canvas, int y, const Outside& seen) {
   std::string text =
       fmt::format("main {:.2f} cores, {}", main.cores, size_text(double(main.rss_bytes)));
   double cores = 0;
-  std::map<std::string, int64_t> waits;
+  std::map<Wait, int64_t> waits;
   int64_t workers = 0;
   for (const SeenProcess& process : seen.processes) {
-    if (process.role != "worker" || process.state.empty()) continue;
+    if (process.role != Role::kWorker || !process.there()) continue;
     ++workers;
     cores += process.cores;
-    if (process.cores < kWorks && !process.wait.empty()) ++waits[process.wait];
+    if (process.cores < kWorks && process.wait != Wait::kNothing) ++waits[process.wait];
   }
   if (workers > 0)
     text += fmt::format("; {} worker{} {:.2f} cores", workers, workers == 1 ? "" : "s", cores);
-  for (const auto& [wait, count] : waits) text += fmt::format(", {} wait: {}", count, wait);
+  for (const auto& [wait, count] : waits) text += fmt::format(", {} wait: {}", count, text_of(wait));
   const int x = put_label(canvas, y, "processes");
   canvas.put_within(x, y, canvas.width() - x, text);
   return y + 1;

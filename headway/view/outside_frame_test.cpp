@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 SeenStack stack_of(const char* activity, int64_t recent) {
-  SeenStack stack{.process = "main", .thread = "main", .activity = activity};
+  SeenStack stack{.process = Role::kMain, .main_thread = true, .activity = activity};
   stack.samples = stack.recent = recent;
   return stack;
 }
@@ -27,15 +27,15 @@ Trace watched() {
   seen.pid = 4711;
   seen.command = "python train.py";
   seen.at_s = 42;
-  SeenProcess main{.pid = 4711, .role = "main", .state = "R"};
+  SeenProcess main{.pid = 4711, .role = Role::kMain, .state = TaskState::kRunning};
   main.cores = 1.02;
   main.stack = {{.file = "train.py",
                  .function = "load",
                  .line = 31,
                  .users = true,
                  .text = "x = decode(path)"}};
-  SeenProcess worker{.pid = 4712, .role = "worker", .state = "S"};
-  worker.wait = "lock";
+  SeenProcess worker{.pid = 4712, .role = Role::kWorker, .state = TaskState::kSleeping};
+  worker.wait = Wait::kLock;
   seen.processes = {main, worker};
   seen.stacks = {stack_of("produce", 75), stack_of("step", 25)};
   seen.threads = {{.name = "tf_Compute", .count = 2, .cores = 0.4}};
@@ -49,7 +49,7 @@ Trace watched() {
   return trace;
 }
 
-const Verdict kSlow{.state = "slow", .sentence = "slow: the main thread makes its own batches"};
+const Verdict kSlow{.state = State::kSlow, .sentence = "slow: the main thread makes its own batches"};
 const std::vector<Finding> kFindings = {{.cause = "sequence-on-main-thread",
                                          .severity = Severity::kWarning,
                                          .summary = "the main thread makes its own batches",

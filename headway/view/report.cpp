@@ -149,7 +149,7 @@ Json phases_of(std::vector<TracePhase> phases) {
   Json out = Json::array();
   for (const TracePhase& phase : phases) {
     out.push_back(
-        {{"name", phase.name}, {"at_s", rounded(phase.at_s)}, {"seconds", rounded(phase.seconds)}});
+        {{"name", text_of(phase.name)}, {"at_s", rounded(phase.at_s)}, {"seconds", rounded(phase.seconds)}});
   }
   return out;
 }
@@ -166,7 +166,7 @@ Json events_of(const Trace& trace, Json out) {
   out["notes"] = Json::array();
   for (const TraceNote* note : thinned(trace.notes, kMaxNotes)) {
     out["notes"].push_back(
-        {{"kind", note->kind}, {"at_s", rounded(note->at_s)}, {"text", cut(note->text)}});
+        {{"kind", text_of(note->kind)}, {"at_s", rounded(note->at_s)}, {"text", cut(note->text)}});
   }
   return out;
 }

@@ -35,7 +35,7 @@ TEST(Terminal, BreaksLongLines) {
 }
 
 TEST(Json, HoldsWhatMachinesAreToldItHolds) {
-  const auto json = json_of(Verdict{.state = "slow", .sentence = "slow: x"}, {kFinding});
+  const auto json = json_of(Verdict{.state = State::kSlow, .sentence = "slow: x"}, {kFinding});
   EXPECT_EQ(json["verdict"], "slow");
   EXPECT_TRUE(json["eta_s"].is_null());
   const auto& finding = json["findings"].at(0);

@@ -44,7 +44,7 @@ FitOptions quiet(int64_t steps) {
 std::string worst(const History& history) {
   const std::vector<Finding> findings = diagnose(*history.trace);
   const bool grave = !findings.empty() && findings[0].severity >= Severity::kWarning;
-  return grave ? findings[0].cause : "healthy";
+  return grave ? findings[0].cause : State::kHealthy;
 }
 
 Element slow(Element e) {
@@ -57,7 +57,7 @@ TEST(LiveDoctor, NamesTheSerialMapThatSleeps) {
   const History history = model(64).fit(data, quiet(40));
   const std::vector<Finding> findings = diagnose(*history.trace);
   ASSERT_FALSE(findings.empty());
-  EXPECT_EQ(findings[0].cause, "serial-map");
+  EXPECT_EQ(findings[0].cause, Cause::kSerialMap);
   EXPECT_EQ(findings[0].where, "slow(serial)");
   EXPECT_GT(findings[0].predicted_gain.value_or(0), 1.3);
 }
@@ -107,7 +107,7 @@ TEST(LiveDoctor, FindsASourceThatNeverYieldsWhileItIsStuck) {
   Verdict judged;
   std::vector<Finding> findings;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-  while (judged.state != "stuck" && std::chrono::steady_clock::now() < deadline) {
+  while (judged.state != State::kStuck && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (!std::filesystem::exists(path)) continue;
     const Trace trace = read_trace(path);
@@ -118,7 +118,7 @@ TEST(LiveDoctor, FindsASourceThatNeverYieldsWhileItIsStuck) {
   training.join();
   std::filesystem::remove(path);
   ASSERT_EQ(judged.state, "stuck");
-  EXPECT_EQ(findings[0].cause, "source-never-yields");
+  EXPECT_EQ(findings[0].cause, Cause::kSourceNeverYields);
   EXPECT_NE(findings[0].where.find("reading the next element"), std::string::npos)
       << findings[0].where;
 }

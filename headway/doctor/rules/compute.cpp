@@ -25,11 +25,11 @@ std::optional<Finding> measured_small_batch(const Evidence& e) {
   const double grown = replay.double_step_s / replay.step_s;
   if (grown > kHardlyGrows) return std::nullopt;
   return Finding{
-      .cause = "batch-too-small",
+      .cause = Cause::kBatchTooSmall,
       .severity = Severity::kWarning,
       .confidence = 0.95,
       .summary = fmt::format("a batch of {} leaves the {} underfed", replay.batch_size,
-                             e.run.device == "cpu" ? "cores" : "GPU"),
+                             !e.run.on_gpu() ? "cores" : "GPU"),
       .evidence = {fmt::format("measured: {} per step with {} samples, {} with {}",
                                duration_text(replay.step_s), replay.batch_size,
                                duration_text(replay.double_step_s), 2 * replay.batch_size)},
@@ -51,7 +51,7 @@ std::optional<Finding> batch_too_small(const Evidence& e) {
   const double per_sample = e.step_s() / double(batch);
   const double after = optimizer / double(kBetterBatch) + (e.step_s() - optimizer) / double(batch);
   return Finding{
-      .cause = "batch-too-small",
+      .cause = Cause::kBatchTooSmall,
       .severity = batch <= 4 ? Severity::kWarning : Severity::kInfo,
       .confidence = share >= kFixedShare ? 0.8 : 0.65,
       .summary = fmt::format("with {} sample{} per step most of the time goes to what every step "
@@ -79,7 +79,7 @@ std::optional<double> gain_of_twice(const Evidence& e) {
 // Neither data nor anything else keeps the GPU waiting: it is done before the next order comes.
 std::optional<Finding> launch_bound(const Evidence& e) {
   const auto busy = e.gpu_busy();
-  if (!e.steady() || e.run.device == "cpu" || !busy || *busy >= kGpuBusy) return std::nullopt;
+  if (!e.steady() || !e.run.on_gpu() || !busy || *busy >= kGpuBusy) return std::nullopt;
   if (e.seconds < kEnoughLooksS || measured_small_batch(e) || batch_too_small(e)) {
     return std::nullopt;
   }
@@ -92,7 +92,7 @@ std::optional<Finding> launch_bound(const Evidence& e) {
   // In a loop of one's own, whatever the loss function does counts as forward.
   const bool known = !e.run.precision.empty();
   return Finding{
-      .cause = "launch-bound",
+      .cause = Cause::kLaunchBound,
       .severity = known ? Severity::kWarning : Severity::kInfo,
       .confidence = known ? 0.75 : 0.5,
       .summary = fmt::format("the GPU waits for orders: it is busy {:.0f}% of the time, and what "
@@ -112,10 +112,10 @@ std::optional<Finding> launch_bound(const Evidence& e) {
 
 std::optional<Finding> float32_on_a_gpu(const Evidence& e) {
   const auto busy = e.gpu_busy();
-  if (!e.steady() || e.run.device == "cpu" || e.run.precision != "float32") return std::nullopt;
+  if (!e.steady() || !e.run.on_gpu() || e.run.precision != "float32") return std::nullopt;
   if (!busy || *busy < kGpuFull || e.seconds < kEnoughLooksS) return std::nullopt;
   return Finding{
-      .cause = "no-mixed-precision",
+      .cause = Cause::kNoMixedPrecision,
       .severity = Severity::kInfo,  // nothing is wrong
       .confidence = 0.7,
       .summary = "the GPU computes all the time, in float32",
@@ -144,7 +144,7 @@ std::optional<Finding> slow_callback(const Evidence& e) {
   if (share < kNoted) return std::nullopt;
   const auto [name, spent] = dearest_callback(e);
   return Finding{
-      .cause = "slow-callback",
+      .cause = Cause::kSlowCallback,
       .severity = share >= kMuch          ? Severity::kHigh
                   : share >= kWorthSaying ? Severity::kWarning
                                           : Severity::kInfo,
@@ -165,9 +165,9 @@ std::optional<Finding> slow_callback(const Evidence& e) {
 }
 
 std::optional<Finding> stuck_callback(const Evidence& e) {
-  if (!e.stuck() || e.last.phase != "callbacks" || e.last.phase_s < kStuckS) return std::nullopt;
+  if (!e.stuck() || e.last.phase != RunPhase::kCallbacks || e.last.phase_s < kStuckS) return std::nullopt;
   return Finding{
-      .cause = "slow-callback",
+      .cause = Cause::kSlowCallback,
       .severity = Severity::kCritical,
       .confidence = 0.9,
       .summary = fmt::format("a callback has not come back for {:.0f} s", e.last.phase_s),
@@ -177,12 +177,12 @@ std::optional<Finding> stuck_callback(const Evidence& e) {
 }
 
 std::optional<Finding> first_step(const Evidence& e) {
-  double took = e.last.phase == "first step" && e.running() ? e.last.phase_s : 0;
+  double took = e.last.phase == RunPhase::kFirstStep && e.running() ? e.last.phase_s : 0;
   for (const TracePhase& phase : e.trace.phases)
-    if (phase.name == "first step") took = std::max(took, phase.seconds);
+    if (phase.name == RunPhase::kFirstStep) took = std::max(took, phase.seconds);
   if (took < kLongFirstStep) return std::nullopt;
   return Finding{
-      .cause = "first-step-compiling",
+      .cause = Cause::kFirstStepCompiling,
       .severity = Severity::kInfo,
       .confidence = 0.7,
       .summary = fmt::format("not stuck: the first step alone took {}", duration_text(took)),

@@ -25,7 +25,7 @@ std::optional<Finding> cpu_quota(const Evidence& e) {
   if (share < kThrottled) return std::nullopt;
   const int64_t threads = e.run.compute_threads + e.last.feed_threads;
   return Finding{
-      .cause = "cpu-quota",
+      .cause = Cause::kCpuQuota,
       .severity = share >= kMuchThrottled ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.95,
       .summary = fmt::format("the CPU quota stops the run in {:.0f}% of its periods", 100 * share),
@@ -54,7 +54,7 @@ std::optional<Finding> thread_oversubscription(const Evidence& e) {
     return std::nullopt;
   }
   return Finding{
-      .cause = "thread-oversubscription",
+      .cause = Cause::kThreadOversubscription,
       .severity = Severity::kWarning,
       .confidence = 0.8,
       .summary = fmt::format("{:.0f} threads share {:.3g} cores and get in each other's way", asked,
@@ -70,14 +70,14 @@ std::optional<Finding> thread_oversubscription(const Evidence& e) {
 }
 
 std::optional<Finding> single_core(const Evidence& e) {
-  if (!e.steady() || e.run.device != "cpu" || e.own_s() < kWorthThreads) return std::nullopt;
+  if (!e.steady() || e.run.on_gpu() || e.own_s() < kWorthThreads) return std::nullopt;
   if (e.waiting_share() > 0.1) return std::nullopt;
   const bool pinned = e.run.cpus <= 1 && e.run.machine_cores > 1 &&
                       e.run.cpu_source.find("quota") == std::string::npos;
   const bool told = e.run.compute_threads == 1 && e.run.cpus >= 2;
   if (!pinned && !told) return std::nullopt;
   const double cores = pinned ? double(e.run.machine_cores) : e.cpus();
-  return Finding{.cause = "single-core-affinity",
+  return Finding{.cause = Cause::kSingleCoreAffinity,
                  .severity = Severity::kWarning,
                  .confidence = told ? 0.7 : 0.8,
                  .summary = pinned ? "the process may use one core only"
@@ -90,8 +90,8 @@ std::optional<Finding> single_core(const Evidence& e) {
 }
 
 std::optional<Finding> gpu_not_used(const Evidence& e) {
-  if (!e.steady() || e.run.device != "cpu" || e.run.gpu.empty()) return std::nullopt;
-  return Finding{.cause = "gpu-not-used",
+  if (!e.steady() || e.run.on_gpu() || e.run.gpu.empty()) return std::nullopt;
+  return Finding{.cause = Cause::kGpuNotUsed,
                  .severity = Severity::kInfo,  // somebody may have meant it
                  .confidence = 0.9,
                  .summary = fmt::format("{} is there and the training does not use it", e.run.gpu),
@@ -107,7 +107,7 @@ std::optional<Finding> gpu_throttled(const Evidence& e) {
   const double share = (b.throttled_s - a.throttled_s) / e.seconds;
   const double clock = b.clock_mhz / b.full_clock_mhz;
   if (share < kSlowedDown || clock >= kSlowClock) return std::nullopt;
-  return Finding{.cause = "gpu-throttled-or-shared",
+  return Finding{.cause = Cause::kGpuThrottledOrShared,
                  .severity = Severity::kWarning,
                  .confidence = 0.85,
                  .summary = fmt::format("power or heat holds the GPU down to {:.0f}% of its clock",

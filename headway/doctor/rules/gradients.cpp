@@ -60,7 +60,7 @@ std::optional<Finding> bad_start(const Evidence& e) {
     if (e.trace.weights[all[k]].identical_units) names.push_back(e.trace.weights[all[k]].name);
   if (names.empty() || looks(e).empty()) return std::nullopt;
   return Finding{
-      .cause = "bad-initial-weights",
+      .cause = Cause::kBadInitialWeights,
       .severity = Severity::kHigh,
       .confidence = 0.95,
       .summary = fmt::format("all units of {} began with the same numbers and stay the same",
@@ -88,7 +88,7 @@ std::optional<Finding> input_not_scaled(const Evidence& e) {
   const bool large = mean > kLargeInput || spread > kLargeInput;
   const bool tiny = mean < kTinyInput && spread < kTinyInput;
   if (!large && !tiny) return std::nullopt;
-  return Finding{.cause = "input-not-scaled",
+  return Finding{.cause = Cause::kInputNotScaled,
                  .severity = Severity::kWarning,
                  .confidence = 0.8,
                  .summary = fmt::format("the inputs are too {} for the first layer",
@@ -106,7 +106,7 @@ std::optional<Finding> input_not_scaled(const Evidence& e) {
 std::optional<Finding> exploding(const Evidence& e) {
   const std::vector<size_t> all = kernels(e.trace);
   if (looks(e).size() < kFewLooks || all.empty()) return std::nullopt;
-  Finding f{.cause = "exploding-gradients", .severity = Severity::kHigh, .confidence = 0.85};
+  Finding f{.cause = Cause::kExplodingGradients, .severity = Severity::kHigh, .confidence = 0.85};
   f.fix =
       "clip them (.clip = {.by_global_norm = 1}), lower the learning rate, he_normal or "
       "glorot initializers, BatchNormalization between the layers";
@@ -170,7 +170,7 @@ std::optional<Finding> vanishing(const Evidence& e) {
   if (looks(e).size() < kFewLooks || all.size() < kDeep || bad_start(e)) return std::nullopt;
   const double first = usual_gradient(e, all.front()), last = usual_gradient(e, all.back());
   if (last <= 0 || first >= kVanishes * last || first >= kTinyGradient) return std::nullopt;
-  return Finding{.cause = "vanishing-gradients",
+  return Finding{.cause = Cause::kVanishingGradients,
                  .severity = Severity::kHigh,
                  .confidence = 0.85,
                  .summary = "gradients vanish on their way back: the first layers learn nothing",
@@ -196,7 +196,7 @@ std::optional<Finding> dead_relu(const Evidence& e) {
   }
   if (worst < kDead) return std::nullopt;
   return Finding{
-      .cause = "dead-relu",
+      .cause = Cause::kDeadRelu,
       .severity = worst >= kAllDead ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.85,
       .summary =
@@ -218,7 +218,7 @@ std::optional<Finding> not_connected(const Evidence& e) {
   }
   if (names.empty()) return std::nullopt;
   return Finding{
-      .cause = "gradient-not-connected",
+      .cause = Cause::kGradientNotConnected,
       .severity = Severity::kHigh,
       .confidence = 0.9,
       .summary = fmt::format("no gradient reaches {}", listed(names)),
@@ -231,8 +231,8 @@ std::optional<Finding> not_connected(const Evidence& e) {
 }
 
 std::optional<Finding> not_updated(const Evidence& e) {
-  if (const auto left_out = e.note("left-out")) {
-    return Finding{.cause = "weights-not-updated",
+  if (const auto left_out = e.note(NoteKind::kLeftOut)) {
+    return Finding{.cause = Cause::kWeightsNotUpdated,
                    .severity = Severity::kHigh,
                    .confidence = 0.9,
                    .summary = "the loss depends on weights that the optimizer does not know",
@@ -250,7 +250,7 @@ std::optional<Finding> not_updated(const Evidence& e) {
     if (still) names.push_back(e.trace.weights[i].name);
   }
   if (names.empty()) return std::nullopt;
-  return Finding{.cause = "weights-not-updated",
+  return Finding{.cause = Cause::kWeightsNotUpdated,
                  .severity = Severity::kHigh,
                  .confidence = 0.85,
                  .summary = fmt::format("{} get gradients and do not move", listed(names)),

@@ -72,7 +72,7 @@ std::string rates(const Evidence& e) {
 }
 
 // What the other rules below share; `feed_s` and `cpu_s` are the demands once it is repaired.
-Finding finding_of(const Evidence& e, const char* cause, double feed_s, double cpu_s) {
+Finding finding_of(const Evidence& e, Cause cause, double feed_s, double cpu_s) {
   Finding f{.cause = cause, .severity = severity_of(e.waiting_share()), .evidence = {rates(e)}};
   if (const double alone = e.trace.replay.step_s; alone > 0) {
     f.evidence.push_back(fmt::format("measured without the feed: {} per step, {:.1f}x as fast",
@@ -117,14 +117,14 @@ std::optional<Finding> serial_map(const Evidence& e) {
   const FeedDemand& feed = s->feed;
   const std::string words = serial_words(e);
   const bool serial = one_at_a_time(e, feed) && !words.empty();
-  const bool asked = e.run.device == "cpu" || e.run.input_threads == 1;
+  const bool asked = !e.run.on_gpu() || e.run.input_threads == 1;
   const bool one_worker = !serial && asked && feed.threads < 2 && e.cpus() >= 2 &&
                           feed.work_s >= kAlwaysBusy * e.step_s() && e.cores_idle();
   if (!serial && !one_worker) return std::nullopt;
   // Headway's tuner takes more workers than cores when they mostly wait.
   const bool blocks = mostly_waits(e, feed);
   const double workers = blocks ? kWaitingWorkers : e.cores_to_be_had();
-  Finding f = finding_of(e, "serial-map", feed.work_s / workers,
+  Finding f = finding_of(e, Cause::kSerialMap, feed.work_s / workers,
                          blocks ? e.own_cpu_s() : e.cpu_per_step_s());
   f.confidence = 0.9;
   f.where = serial ? words : fmt::format("the feed's single worker, most of it in {}", feed.op);
@@ -147,10 +147,10 @@ std::optional<Finding> few_workers(const Evidence& e) {
   const FeedDemand& feed = s->feed;
   if (one_at_a_time(e, feed) || !surely_computes(e, feed) || !e.cores_idle()) return std::nullopt;
   if (feed.shared_s() < kAlwaysBusy * e.step_s()) return std::nullopt;
-  const double chosen = e.run.device == "cpu" ? e.cpus() : e.cpus() - cores_beside_gpu(e.cpus());
+  const double chosen = !e.run.on_gpu() ? e.cpus() : e.cpus() - cores_beside_gpu(e.cpus());
   const double workers = std::min(chosen, e.cores_to_be_had());
   if (workers < kWorthMore * double(e.run.input_threads)) return std::nullopt;
-  Finding f = finding_of(e, "dataloader-workers", feed.work_s / workers, e.cpu_per_step_s());
+  Finding f = finding_of(e, Cause::kDataloaderWorkers, feed.work_s / workers, e.cpu_per_step_s());
   f.confidence = 0.9;
   f.where = fmt::format("{} input threads", e.run.input_threads);
   f.summary =
@@ -192,7 +192,7 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   // What is left of the feed's work: it cannot have taken more than the CPU time there was.
   const double rest =
       counted ? std::clamp(feed.work_s - waits_s, 0.0, e.cpu_per_step_s()) : e.cpu_per_step_s();
-  Finding f = finding_of(e, small ? "many-small-files" : "slow-storage",
+  Finding f = finding_of(e, small ? Cause::kManySmallFiles : Cause::kSlowStorage,
                          counted ? rest / feed.threads : 0, cpu_with(e, rest, e.cpu_per_step_s()));
   f.confidence = counted ? 0.9 : pressed ? 0.85 : 0.6;
   if (counted) {
@@ -244,7 +244,7 @@ std::optional<Finding> decode_saturated(const Evidence& e) {
   if (feed.op_s < kMostOfTheWork * feed.work_s) return std::nullopt;
   const double pixels = pixel_work_s(e);
   const double rest = std::max(0.0, feed.work_s - pixels);
-  Finding f = finding_of(e, "decode-saturated", rest / feed.threads,
+  Finding f = finding_of(e, Cause::kDecodeSaturated, rest / feed.threads,
                          cpu_with(e, rest, std::max(0.0, e.cpu_per_step_s() - pixels)));
   f.confidence = 0.85;
   f.where = fmt::format("{} in stage {}", feed.op, feed.op_stage);
@@ -272,7 +272,7 @@ std::optional<Finding> input_bound(const Evidence& e) {
   const bool blocked = e.cores_idle() && !surely_computes(e, feed);
   const bool source = one_at_a_time(e, feed);
   const double dearest = source ? feed.serial_s : feed.op_s;
-  Finding f = finding_of(e, "input-bound", (feed.work_s - dearest) / feed.threads,
+  Finding f = finding_of(e, Cause::kInputBound, (feed.work_s - dearest) / feed.threads,
                          blocked ? e.own_cpu_s() : e.cpu_per_step_s() - dearest);
   const std::string name = source ? "the source" : feed.op;
   f.confidence = name.empty() ? 0.6 : 0.8;
@@ -290,9 +290,9 @@ std::optional<Finding> input_bound(const Evidence& e) {
 
 std::optional<Finding> upload_bound(const Evidence& e) {
   const double share = e.share(StepPhase::kUpload);
-  if (!e.steady() || e.run.device == "cpu" || share < kUploadShare) return std::nullopt;
+  if (!e.steady() || !e.run.on_gpu() || share < kUploadShare) return std::nullopt;
   return Finding{
-      .cause = "upload-bound",
+      .cause = Cause::kUploadBound,
       .severity = share >= kMuch ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.7,
       .summary =

@@ -52,7 +52,7 @@ std::optional<Finding> step_time_grows(const Evidence& e) {
     return std::nullopt;
   }
   return Finding{
-      .cause = "step-time-grows",
+      .cause = Cause::kStepTimeGrows,
       .severity = end > 2 * begin ? Severity::kHigh : Severity::kWarning,
       .confidence = std::min(0.95, 0.5 + line.r2 / 2),
       .summary = fmt::format("steps become slower: {} at step {:.0f}, {} at step {:.0f}",
@@ -75,7 +75,7 @@ std::optional<Finding> epoch_never_ends(const Evidence& e) {
   const auto now = double(e.last.step_in_epoch);
   if (now < kLongEpoch || now < kTimesLonger * longest) return std::nullopt;
   return Finding{
-      .cause = "epoch-never-ends",
+      .cause = Cause::kEpochNeverEnds,
       .severity = longest > 0 ? Severity::kWarning : Severity::kInfo,
       .confidence = longest > 0 ? 0.8 : 0.5,
       .summary = fmt::format("epoch {} has {} steps and no end is known", e.last.epoch + 1,
@@ -88,8 +88,8 @@ std::optional<Finding> epoch_never_ends(const Evidence& e) {
 }
 
 std::optional<Finding> hidden_validation(const Evidence& e) {
-  if (e.running() && e.last.phase == "validation" && e.last.phase_s >= kLongValidation) {
-    return Finding{.cause = "hidden-validation",
+  if (e.running() && e.last.phase == RunPhase::kValidation && e.last.phase_s >= kLongValidation) {
+    return Finding{.cause = Cause::kHiddenValidation,
                    .severity = Severity::kInfo,
                    .confidence = 0.95,
                    .summary = fmt::format("not stuck: epoch {} is trained, it validates since {}",
@@ -101,7 +101,7 @@ std::optional<Finding> hidden_validation(const Evidence& e) {
   const double share = e.share(StepPhase::kValidation);
   if (!e.steady() || share < kMostlyValidation) return std::nullopt;
   return Finding{
-      .cause = "hidden-validation",
+      .cause = Cause::kHiddenValidation,
       .severity = Severity::kWarning,
       .confidence = 0.85,
       .summary = fmt::format("validation takes {:.0f}% of the time", 100 * share),

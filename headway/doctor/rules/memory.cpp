@@ -24,7 +24,7 @@ std::optional<Finding> pressure(const Evidence& e) {
   const bool swaps = faults >= kFaultsPerS && (b.swap_bytes > 0 || some >= kSomeStalled);
   if (!swaps && full < kAllStalled) return std::nullopt;
   return Finding{
-      .cause = "host-memory-pressure",
+      .cause = Cause::kHostMemoryPressure,
       .severity = full >= kAllStalled ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.9,
       .summary = "the machine is short of memory and fetches pages from disk again and again",
@@ -47,7 +47,7 @@ std::optional<Finding> memory_limit(const Evidence& e) {
   const auto left = double(e.last.system.available_bytes);
   if (used <= 0 || left <= 0 || used < kNearlyFull * (used + left)) return std::nullopt;
   return Finding{
-      .cause = "memory-limit",
+      .cause = Cause::kMemoryLimit,
       .severity = Severity::kHigh,
       .confidence = 0.8,
       .summary = fmt::format("memory is nearly used up: {} in use, {} left", size_text(used),
@@ -74,7 +74,7 @@ std::optional<Finding> leak(const Evidence& e) {
   if (e.dataset_has("cache")) return std::nullopt;  // grows until it holds everything
   const double lasts = double(e.last.system.available_bytes) / line.slope;
   return Finding{
-      .cause = "host-memory-leak",
+      .cause = Cause::kHostMemoryLeak,
       .severity = Severity::kWarning,
       .confidence = 0.8,
       .summary = fmt::format("memory grows with every step: {} in {:.0f} steps", size_text(grown),

@@ -11,7 +11,7 @@ namespace {
 constexpr double kAllDropped = 0.95;
 
 std::string stalled_where(const Evidence& e) {
-  const std::string text = e.note("stall").value_or("");
+  const std::string text = e.note(NoteKind::kStall).value_or("");
   const size_t worker = text.find("worker ");
   if (worker == std::string::npos) return e.trace.stages.empty() ? "" : e.trace.stages.back().name;
   const size_t in = text.find(": ", worker);
@@ -19,7 +19,7 @@ std::string stalled_where(const Evidence& e) {
 }
 
 bool waits_for_nothing(const Evidence& e) {
-  return e.stuck() && (e.last.phase == "first batch" || e.last.phase == "waiting for data");
+  return e.stuck() && (e.last.phase == RunPhase::kFirstBatch || e.last.phase == RunPhase::kWaitingForData);
 }
 
 std::optional<Finding> shuffle_fill(const Evidence& e) {
@@ -29,7 +29,7 @@ std::optional<Finding> shuffle_fill(const Evidence& e) {
   if (held >= wanted && wanted > 0) return std::nullopt;
   const double left = held > 0 ? e.last.phase_s * (wanted - held) / held : 0;
   return Finding{
-      .cause = "shuffle-fill",
+      .cause = Cause::kShuffleFill,
       .severity = Severity::kWarning,
       .confidence = 0.9,
       .summary = fmt::format("not stuck: a shuffle buffer fills before the first batch{}",
@@ -51,7 +51,7 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
   const bool all_dropped = in > 0 && double(dropped) >= kAllDropped * double(in);
   if (e.feed_moves() && !all_dropped) return std::nullopt;  // slow, not mute
   if (!e.feed_moves() && e.quiet_cores() < kStillCores) return std::nullopt;
-  Finding f{.cause = "source-never-yields", .severity = Severity::kCritical, .confidence = 0.85};
+  Finding f{.cause = Cause::kSourceNeverYields, .severity = Severity::kCritical, .confidence = 0.85};
   f.summary = e.last.batches == 0 ? "no batch was ever produced"
                                   : fmt::format("no batch for {:.0f} s", e.quiet_s());
   f.where = stalled_where(e);
@@ -74,7 +74,7 @@ std::optional<Finding> worker_deadlock(const Evidence& e) {
   if (!waits_for_nothing(e) || e.feed_moves() || e.quiet_cores() >= kStillCores)
     return std::nullopt;
   return Finding{
-      .cause = "worker-deadlock",
+      .cause = Cause::kWorkerDeadlock,
       .severity = Severity::kCritical,
       .confidence = 0.75,
       .summary =
@@ -91,7 +91,7 @@ std::optional<Finding> slow_first_batch(const Evidence& e) {
   if (!waits_for_nothing(e) || e.last.batches > 0 || !e.feed_moves()) return std::nullopt;
   if (shuffle_fill(e) || source_never_yields(e) || e.last.stages.empty()) return std::nullopt;
   return Finding{
-      .cause = "input-bound",
+      .cause = Cause::kInputBound,
       .severity = Severity::kWarning,
       .confidence = 0.6,
       .summary = "not stuck: the first batch takes long to fill",

@@ -53,7 +53,7 @@ std::optional<Finding> rate_too_high(const Evidence& e) {
   const double end = bad ? course->worst : course->last;
   if (end < kDiverges * course->first || end < kAboveBest * course->best) return std::nullopt;
   return Finding{
-      .cause = "learning-rate",
+      .cause = Cause::kLearningRate,
       .severity = bad ? Severity::kCritical : Severity::kHigh,
       .confidence = 0.85,
       .summary = "the loss grows: the learning rate is too high",
@@ -70,9 +70,9 @@ std::optional<Finding> rate_too_high(const Evidence& e) {
 std::optional<Finding> not_a_number(const Evidence& e) {
   if (e.last.bad_losses == 0) return std::nullopt;
   const bool at_once = e.last.first_bad_step <= 1;
-  const std::string origin = e.note("nan-origin").value_or("");
+  const std::string origin = e.note(NoteKind::kNanOrigin).value_or("");
   return Finding{
-      .cause = "nan-loss",
+      .cause = Cause::kNanLoss,
       .severity = Severity::kCritical,
       .confidence = 1,
       .summary = fmt::format("the loss is not a number since step {}", e.last.first_bad_step),
@@ -131,7 +131,7 @@ std::optional<Finding> rate_too_low(const Evidence& e) {
   const bool tiny = moved >= 0 ? moved < kTinyUpdate : rate < kTinyRate;
   if (!course || rate <= 0 || !tiny) return std::nullopt;
   return Finding{
-      .cause = "learning-rate",
+      .cause = Cause::kLearningRate,
       .severity = Severity::kWarning,
       .confidence = 0.75,
       .summary = "the loss hardly moves: the learning rate is too low",
@@ -146,7 +146,7 @@ std::optional<Finding> rate_too_low(const Evidence& e) {
 std::optional<Finding> rate_is_zero(const Evidence& e) {
   if (!flat_loss(e) || e.last.learning_rate != 0 || e.run.optimizer.empty()) return std::nullopt;
   return Finding{
-      .cause = "weights-not-updated",
+      .cause = Cause::kWeightsNotUpdated,
       .severity = Severity::kHigh,
       .confidence = 0.9,
       .summary = "the learning rate is 0: the weights do not move",
@@ -158,7 +158,7 @@ std::optional<Finding> rate_is_zero(const Evidence& e) {
 std::optional<Finding> loss_frozen(const Evidence& e) {
   const auto course = flat_loss(e);
   if (!course || rate_too_low(e) || rate_is_zero(e)) return std::nullopt;
-  return Finding{.cause = "loss-frozen",
+  return Finding{.cause = Cause::kLossFrozen,
                  .severity = Severity::kWarning,
                  .confidence = 0.6,
                  .summary = "nothing is learnt: the loss stays where it began",

@@ -8,11 +8,6 @@ namespace headway {
 
 bool made(const SeenStack& s) { return s.training && producing(s); }
 
-bool through(const SeenStack& s, const char* file) {
-  return std::any_of(s.frames.begin(), s.frames.end(),
-                     [&](const SeenFrame& f) { return f.file.find(file) != std::string::npos; });
-}
-
 std::string hot_text(const HotLine& hot, const char* of) {
   return fmt::format("{:.0f}% of {} is on this line{}", 100 * hot.share, of,
                      hot.library.empty() ? "" : fmt::format(", in {}", hot.library));

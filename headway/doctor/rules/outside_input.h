@@ -32,7 +32,6 @@ std::optional<Finding> input_bound(const OutsideEvidence& e);
 
 // What they share.
 bool made(const SeenStack& stack);  // by somebody who makes samples, while training
-bool through(const SeenStack& stack, const char* file);
 std::string hot_text(const HotLine& hot, const char* of);  // "80% of it is on this line, in resize"
 void add_pace(Finding& finding, const OutsideEvidence& e);  // "12 ms per step", when it is known
 // The innermost line of the user's own; empty: none.

@@ -13,14 +13,14 @@ constexpr double kMuch = 0.5;
 constexpr double kBlocked = 0.3;    // of a producer's time, in one kind of wait
 constexpr double kMostCores = 0.8;  // of those it may use: used, or waited for
 
-bool fetching(const SeenStack& s) { return on_main(s) && s.activity == "fetch"; }
-bool stepping(const SeenStack& s) { return on_main(s) && s.activity == "step"; }
-bool made_on_main(const SeenStack& s) { return on_main(s) && s.activity == "produce"; }
+bool fetching(const SeenStack& s) { return on_main(s) && s.activity == Activity::kFetch; }
+bool stepping(const SeenStack& s) { return on_main(s) && s.activity == Activity::kStep; }
+bool made_on_main(const SeenStack& s) { return on_main(s) && s.activity == Activity::kProduce; }
 
 // The training thread stands in a call of the framework and waits for other threads.
 double waiting_inside(const OutsideEvidence& e) {
   return e.training_share([](const SeenStack& s) {
-    return on_main(s) && s.wait == "lock" && (s.activity == "step" || s.activity == "fetch");
+    return on_main(s) && s.wait == Wait::kLock && (s.activity == Activity::kStep || s.activity == Activity::kFetch);
   });
 }
 
@@ -35,7 +35,7 @@ std::optional<Finding> decode_in_tensorflow(const OutsideEvidence& e) {
       e.seen.wanted_cores < kMostCores * e.cpus() || decoders < kAtLeast * e.seen.cores)
     return std::nullopt;
   Finding f{
-      .cause = "decode-saturated",
+      .cause = Cause::kDecodeSaturated,
       .severity = Severity::kWarning,
       .confidence = 0.65,
       .summary = "most of the cores' time goes to decoding images, and the training waits",
@@ -69,7 +69,7 @@ std::optional<Finding> many_small_reads(const OutsideEvidence& e) {
       waiting < kMuch)
     return std::nullopt;
   return Finding{
-      .cause = "many-small-files",
+      .cause = Cause::kManySmallFiles,
       .severity = Severity::kHigh,
       .confidence = 0.7,
       .summary = "the data come in very many tiny reads, and the training waits",
@@ -88,7 +88,7 @@ double starved_share(const OutsideEvidence& e) {
   if (!crowded || gpu) return 0;
   double cores = 0;
   for (const SeenThreads& each : e.seen.threads)
-    if (each.name == "main thread") cores = each.cores;
+    if (each.main) cores = each.cores;
   return std::max(0.0, e.training_share(stepping) - cores);
 }
 
@@ -96,14 +96,14 @@ double starved_share(const OutsideEvidence& e) {
 std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
   if (e.training_samples() < kEnough) return std::nullopt;
   const double inline_share = e.training_share([](const SeenStack& s) {
-    return on_main(s) && s.activity == "produce" && through(s, "torch/utils/data/dataloader.py");
+    return on_main(s) && s.maker == Maker::kTorchInline;
   });
   const double waiting = e.training_share(fetching);
   const bool ever_stepped = e.stepped() || e.count(stepping) > 0;
   const auto makes = [](const SeenStack& s) {
-    return s.training && s.activity == "produce" && through(s, "torch/utils/data/");
+    return s.training && (s.maker == Maker::kTorchInline || s.maker == Maker::kTorchWorker);
   };
-  Finding f{.cause = "dataloader-workers", .confidence = 0.9};
+  Finding f{.cause = Cause::kDataloaderWorkers, .confidence = 0.9};
   const HotLine hot = e.hottest(makes);
   if (inline_share >= kMainWaits) {
     f.severity = inline_share >= kMuch ? Severity::kHigh : Severity::kWarning;
@@ -148,17 +148,17 @@ std::optional<Finding> storage(const OutsideEvidence& e) {
   const int64_t all = e.count(made);
   if (e.training_samples() < kEnough || all < kEnough) return std::nullopt;
   if (e.training_share(made) + e.training_share(fetching) < kMainWaits) return std::nullopt;
-  const auto share = [&](const char* wait) {
+  const auto share = [&](Wait wait) {
     return double(e.count([&](const SeenStack& s) { return made(s) && s.wait == wait; })) /
            double(all);
   };
-  const double disk = share("disk"), opening = share("open");
+  const double disk = share(Wait::kDisk), opening = share(Wait::kOpen);
   if (disk < kBlocked && opening < kBlocked) return std::nullopt;
   const bool network = !e.seen.network_files.empty();
   const bool files = opening >= disk;
-  Finding f{.cause = network ? "network-storage"
-                     : files ? "many-small-files"
-                             : "slow-storage",
+  Finding f{.cause = network ? Cause::kNetworkStorage
+                     : files ? Cause::kManySmallFiles
+                             : Cause::kSlowStorage,
             .severity = std::max(disk, opening) >= kMuch ? Severity::kHigh : Severity::kWarning,
             .confidence = 0.8,
             .summary = network ? "samples come over the network and are waited for"
@@ -183,11 +183,11 @@ std::optional<Finding> decode_saturated(const OutsideEvidence& e) {
   if (e.workers() == 0) return decode_in_tensorflow(e);
   const double waiting = e.training_share(fetching);
   if (waiting < kMuch || e.seen.wanted_cores < kMostCores * e.cpus()) return std::nullopt;
-  const auto by_workers = [](const SeenStack& s) { return made(s) && s.process == "worker"; };
+  const auto by_workers = [](const SeenStack& s) { return made(s) && s.process == Role::kWorker; };
   const HotLine hot = e.hottest(by_workers);
   if (!hot.frame) return std::nullopt;
   return Finding{
-      .cause = "decode-saturated",
+      .cause = Cause::kDecodeSaturated,
       .severity = Severity::kHigh,
       .confidence = 0.75,
       .summary = "all cores make samples and the training still waits",
@@ -208,7 +208,7 @@ std::optional<Finding> input_bound(const OutsideEvidence& e) {
       e.training_share([](const SeenStack& s) { return fetching(s) || made_on_main(s); });
   if (waiting < kMainWaits) return std::nullopt;
   const HotLine hot = e.hottest([](const SeenStack& s) { return made(s); });
-  Finding f{.cause = "input-bound",
+  Finding f{.cause = Cause::kInputBound,
             .severity = waiting >= kMuch ? Severity::kHigh : Severity::kWarning,
             .confidence = 0.75,
             .summary = "the training waits for data",

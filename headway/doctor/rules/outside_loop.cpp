@@ -22,13 +22,13 @@ constexpr double kEndlessS = 12;
 
 using E = OutsideEvidence;
 
-bool does(const SeenStack& s, const char* activity) { return on_main(s) && s.activity == activity; }
+bool does(const SeenStack& s, Activity activity) { return on_main(s) && s.activity == activity; }
 
 std::optional<Finding> nan_loss(const E& e) {
   const SeenProgress& p = e.seen.progress;
   if (p.bad_losses < 2) return std::nullopt;
   return Finding{
-      .cause = "nan-loss",
+      .cause = Cause::kNanLoss,
       .severity = Severity::kCritical,
       .confidence = 0.95,
       .summary = "the loss is not a number any more",
@@ -41,15 +41,15 @@ std::optional<Finding> nan_loss(const E& e) {
 }
 
 std::optional<Finding> retracing(const E& e) {
-  const double tracing = e.training_share([](const SeenStack& s) { return does(s, "trace"); });
+  const double tracing = e.training_share([](const SeenStack& s) { return does(s, Activity::kTrace); });
   const bool said = e.seen.output.retracings > 0;
   // What is "of late" must not reach back to the first step, which always builds a graph.
   const bool keeps_on =
       e.seen.progress.steps >= kWarmUpSteps && e.training_samples() >= kEnough &&
       e.seen.at_s - e.seen.progress.first_step_s >= kLateReachesS &&
-      e.late_share([](const SeenStack& s) { return does(s, "trace"); }) >= kTracing;
+      e.late_share([](const SeenStack& s) { return does(s, Activity::kTrace); }) >= kTracing;
   if (!said && !keeps_on) return std::nullopt;
-  Finding f{.cause = "retracing",
+  Finding f{.cause = Cause::kRetracing,
             .severity = said && tracing < kTracing ? Severity::kWarning : Severity::kHigh,
             .confidence = said ? 0.95 : 0.8,
             .summary = "a graph is built again and again instead of once",
@@ -59,7 +59,7 @@ std::optional<Finding> retracing(const E& e) {
                 "give tf.function tensors, not Python numbers, of one shape (input_signature, "
                 "reduce_retracing=True, drop_remainder=True), and make it once, outside the loop"};
   if (said) f.evidence.push_back("TensorFlow warns of it itself");
-  const HotLine hot = e.hottest([](const SeenStack& s) { return does(s, "trace"); });
+  const HotLine hot = e.hottest([](const SeenStack& s) { return does(s, Activity::kTrace); });
   if (hot.frame) f.where = place_text(*hot.frame);
   return f;
 }
@@ -67,8 +67,8 @@ std::optional<Finding> retracing(const E& e) {
 // A graph is built in Python, then compiled inside the first step. Said while it lasts, and while
 // most of the watch was that.
 std::optional<Finding> first_step_compiling(const E& e) {
-  const auto traces = [](const SeenStack& s) { return does(s, "trace"); };
-  const auto traces_or_steps = [&](const SeenStack& s) { return traces(s) || does(s, "step"); };
+  const auto traces = [](const SeenStack& s) { return does(s, Activity::kTrace); };
+  const auto traces_or_steps = [&](const SeenStack& s) { return traces(s) || does(s, Activity::kStep); };
   const SeenProgress& p = e.seen.progress;
   const double on_graph = double(e.count(traces)) / double(std::max<int64_t>(1, e.count(on_main)));
   const bool from_start = e.seen.launched && e.count(traces) >= kEnough;
@@ -81,7 +81,7 @@ std::optional<Finding> first_step_compiling(const E& e) {
                               : std::max(e.training_s(), 0.0) + on_graph * e.seen.at_s;
   if (seconds < kLongS || (over && e.seen.at_s - p.first_step_s > seconds)) return std::nullopt;
   Finding f{
-      .cause = "first-step-compiling",
+      .cause = Cause::kFirstStepCompiling,
       .severity = Severity::kInfo,
       .confidence = 0.85,
       .summary = over ? fmt::format("the first step came after {} of tracing and compiling",
@@ -100,10 +100,10 @@ std::optional<Finding> first_step_compiling(const E& e) {
 }
 
 std::optional<Finding> hidden_validation(const E& e) {
-  const auto validates = [](const SeenStack& s) { return does(s, "validate"); };
+  const auto validates = [](const SeenStack& s) { return does(s, Activity::kValidate); };
   const double share = e.training_share(validates), late = e.late_share(validates);
   const HotLine hot = e.hottest(validates);
-  Finding f{.cause = "hidden-validation", .confidence = 0.9};
+  Finding f{.cause = Cause::kHiddenValidation, .confidence = 0.9};
   f.fix = "validation_steps, validation_freq, or a smaller validation set";
   if (hot.frame) f.where = place_text(*hot.frame);
   if (share >= kMost && e.training_samples() >= 3 * kEnough) {
@@ -124,16 +124,16 @@ std::optional<Finding> hidden_validation(const E& e) {
 std::optional<Finding> slow_callback(const E& e) {
   if (e.training_samples() < kEnough) return std::nullopt;
   const auto calls = [](const SeenStack& s) {
-    return does(s, "callback") || does(s, "checkpoint");
+    return does(s, Activity::kCallback) || does(s, Activity::kCheckpoint);
   };
   const double share = e.training_share(calls);
   const double late = e.late_share(calls);
   const bool held = e.running() && late >= kAllTheTime && e.seen.main_still_s >= kLongS;
   if (share < kMuch && !held) return std::nullopt;
-  const double saving = e.training_share([](const SeenStack& s) { return does(s, "checkpoint"); });
+  const double saving = e.training_share([](const SeenStack& s) { return does(s, Activity::kCheckpoint); });
   const HotLine hot = e.hottest(calls);
   Finding f{
-      .cause = "slow-callback",
+      .cause = Cause::kSlowCallback,
       .severity = held             ? Severity::kCritical
                   : share >= kMost ? Severity::kHigh
                                    : Severity::kWarning,
@@ -160,14 +160,14 @@ std::string fit_line_of(const E& e) {
 // A generator without end, and nobody said how many steps make an epoch.
 std::optional<Finding> epoch_never_ends(const E& e) {
   const SeenProgress& p = e.seen.progress;
-  if (!e.running() || p.source != "output" || p.steps_per_epoch > 0 || p.epoch > 1)
+  if (!e.running() || p.source != ProgressSource::kOutput || p.steps_per_epoch > 0 || p.epoch > 1)
     return std::nullopt;
   const bool endless = !e.seen.endless_generators.empty();
   if (p.step < (endless ? kEndless / 4 : kEndless) || e.training_s() < kEndlessS ||
-      e.seen.framework != "tensorflow")
+      e.seen.framework != Framework::kTensorFlow)
     return std::nullopt;
   return Finding{
-      .cause = "epoch-never-ends",
+      .cause = Cause::kEpochNeverEnds,
       .severity = endless ? Severity::kHigh : Severity::kInfo,
       .confidence = endless ? 0.9 : 0.5,
       .summary = fmt::format("epoch 1 has {} steps and no end is known", with_commas(p.step)),
@@ -182,9 +182,9 @@ std::optional<Finding> epoch_never_ends(const E& e) {
 std::optional<Finding> output_buffered(const E& e) {
   const bool silent = e.seen.output.watched && e.seen.at_s - e.seen.output.last_s >= kLongS;
   if (!e.running() || !silent || !e.training() || e.training_s() < kLongS) return std::nullopt;
-  if (e.seen.progress.source != "variables" || e.seen.progress.steps < 3 || e.seen.main_still_s > 3)
+  if (e.seen.progress.source != ProgressSource::kVariables || e.seen.progress.steps < 3 || e.seen.main_still_s > 3)
     return std::nullopt;
-  return Finding{.cause = "output-buffered",
+  return Finding{.cause = Cause::kOutputBuffered,
                  .severity = Severity::kInfo,
                  .confidence = 0.8,
                  .summary = "not stuck: steps are made, the output is only kept back",
@@ -195,14 +195,14 @@ std::optional<Finding> output_buffered(const E& e) {
 }
 
 std::optional<Finding> waits_for_others(const E& e) {
-  const double meeting = e.late_share([](const SeenStack& s) { return does(s, "rendezvous"); });
-  const double together = e.late_share([](const SeenStack& s) { return does(s, "collective"); });
+  const double meeting = e.late_share([](const SeenStack& s) { return does(s, Activity::kRendezvous); });
+  const double together = e.late_share([](const SeenStack& s) { return does(s, Activity::kCollective); });
   if (!e.running() || std::max(meeting, together) < kAllTheTime || e.seen.main_still_s < kLongS)
     return std::nullopt;
   const bool meets = meeting >= together;
   const HotLine hot = e.hottest(on_main, true);
   Finding f{
-      .cause = meets ? "rendezvous-waits" : "mismatched-collective",
+      .cause = meets ? Cause::kRendezvousWaits : Cause::kMismatchedCollective,
       .severity = Severity::kCritical,
       .confidence = meets ? 0.9 : 0.6,
       .summary = meets ? "waits for other ranks that have not come"
@@ -218,14 +218,14 @@ std::optional<Finding> waits_for_others(const E& e) {
 }
 
 std::optional<Finding> wrong_steps_per_epoch(const E& e) {
-  for (const std::string& said : e.seen.output.remarks) {
-    if (!text_has(said, {"ran out of data"})) continue;
+  for (const SeenRemark& said : e.seen.output.remarks) {
+    if (said.kind != Remark::kOutOfData) continue;
     return Finding{
-        .cause = "wrong-steps-per-epoch",
+        .cause = Cause::kWrongStepsPerEpoch,
         .severity = Severity::kWarning,
         .confidence = 0.95,
         .summary = "an epoch wants more batches than the data have",
-        .evidence = {said},
+        .evidence = {said.text},
         .where = fit_line_of(e),
         .fix = "steps_per_epoch = samples // batch_size, or dataset.repeat(), or leave it out"};
   }
@@ -237,13 +237,11 @@ std::optional<Finding> batch_too_small(const E& e) {
   constexpr int64_t kSmall = 4;
   constexpr double kQuick = 10e-3;  // of CPU
   const SeenProgress& p = e.seen.progress;
-  int64_t batch = 0;
-  for (const SeenValue& value : e.seen.values)
-    if (value.name == "batch_size" && !value.users) batch = std::atoll(value.value.c_str());
+  const int64_t batch = e.seen.batch_size;
   if (batch < 1 || batch > kSmall || p.steps < 200 || p.step_s <= 0 ||
       p.step_s * e.seen.cores > kQuick)
     return std::nullopt;
-  return Finding{.cause = "batch-too-small",
+  return Finding{.cause = Cause::kBatchTooSmall,
                  .severity = Severity::kWarning,
                  .confidence = 0.85,
                  .summary = fmt::format(
@@ -298,7 +296,7 @@ std::optional<Finding> step_time_grows(const E& e) {
   if (!slows_on(pace) || e.training_s() < kEndlessS) return std::nullopt;
   const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
   Finding f{
-      .cause = "step-time-grows",
+      .cause = Cause::kStepTimeGrows,
       .severity = Severity::kHigh,
       .confidence = 0.8,
       .summary = fmt::format("steps become slower and slower: {} at first, {} now",
@@ -323,7 +321,7 @@ std::optional<Finding> loss_frozen(const E& e) {
   }
   if (from < 0 || e.seen.progress.steps - from < kSteps || first < 1e-3) return std::nullopt;
   return Finding{
-      .cause = "loss-frozen",
+      .cause = Cause::kLossFrozen,
       .severity = Severity::kWarning,
       .confidence = 0.85,
       .summary = fmt::format("the loss is {:.6g} to the last digit, step after step", first),
@@ -351,7 +349,7 @@ std::optional<Finding> loss_went_up(const E& e) {
   const double least = peak >= kThrown * first ? kNotBack : kTimes;
   if (first <= 0 || late < least * first) return std::nullopt;
   return Finding{
-      .cause = "learning-rate",
+      .cause = Cause::kLearningRate,
       .severity = Severity::kWarning,
       .confidence = 0.75,
       .summary = fmt::format("the loss went up and stays there: {:.4g} at first, {:.4g} now", first,

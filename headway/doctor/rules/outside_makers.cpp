@@ -18,21 +18,21 @@ constexpr double kInterpreted = 0.5;  // of a producer's time, in Python's own l
 constexpr double kLongBeforeS = 8;    // of preparation
 constexpr double kMostlyPreparing = 0.5;
 
-bool is_sequence(const SeenStack& s) { return made(s) && through(s, "py_dataset_adapter.py"); }
+bool is_sequence(const SeenStack& s) {
+  return made(s) && (s.maker == Maker::kSequence || s.maker == Maker::kSequencePool);
+}
 bool is_generator(const SeenStack& s) {
-  return made(s) && s.process == "main" && !is_sequence(s) &&
-         (through(s, "from_generator_op.py") || through(s, "generator_data_adapter.py"));
+  return made(s) && s.process == Role::kMain && s.maker == Maker::kGenerator;
 }
 
 // A function of the user's own inside map(): tf.numpy_function, tf.py_function.
 bool is_mapped(const SeenStack& s) {
-  return made(s) && s.process == "main" && through(s, "script_ops.py") &&
-         !through(s, "from_generator_op.py");
+  return made(s) && s.process == Role::kMain && s.maker == Maker::kMappedPython;
 }
 
 // A function of the user's own that no training call passes through: it fetches or prepares.
 bool prepares_between_steps(const OutsideEvidence& e, const SeenStack& s) {
-  if (!on_main(s) || !s.training || s.activity != "user") return false;
+  if (!on_main(s) || !s.training || s.activity != Activity::kUser) return false;
   const SeenFrame* frame = s.user_frame();
   return frame && !e.trains_in(*frame);
 }
@@ -40,13 +40,7 @@ bool prepares_between_steps(const OutsideEvidence& e, const SeenStack& s) {
 // "mask[0, y, x] = ..." or getpixel() inside a loop within a loop: one element at a time, though
 // what it calls for each may be a library.
 bool one_element(const HotLine& hot) {
-  if (!hot.frame->users || hot.frame->loops < 2 || hot.share < kMuch) return false;
-  const std::string& text = hot.frame->text;
-  if (text.find("pixel(") != std::string::npos || text.find("][") != std::string::npos) return true;
-  const size_t open = text.find('[');
-  if (open == std::string::npos) return false;
-  const std::string index = text.substr(open, text.find(']', open) - open);
-  return index.find(',') != std::string::npos && index.find(':') == std::string::npos;
+  return hot.frame->users && hot.frame->loops >= 2 && hot.share >= kMuch && hot.frame->one_element;
 }
 
 }  // namespace
@@ -54,7 +48,7 @@ bool one_element(const HotLine& hot) {
 // One part of the training's time is spent making samples in the training thread itself.
 std::optional<Finding> per_pixel_python(const OutsideEvidence& e) {
   if (!e.training() || e.training_samples() < kEnough) return std::nullopt;
-  const auto makes = [](const SeenStack& s) { return s.training && s.activity == "produce"; };
+  const auto makes = [](const SeenStack& s) { return s.training && s.activity == Activity::kProduce; };
   const double busy = e.training_share(makes);
   const double per_maker = e.workers() > 1 ? busy : std::min(1.0, busy);
   if (per_maker < kMainWaits || e.count(makes) < kEnough) return std::nullopt;
@@ -62,7 +56,7 @@ std::optional<Finding> per_pixel_python(const OutsideEvidence& e) {
   const HotLine hot = e.hottest(makes);
   if (!hot.frame || (interpreted < kInterpreted && !one_element(hot))) return std::nullopt;
   Finding f{
-      .cause = "per-pixel-python",
+      .cause = Cause::kPerPixelPython,
       .severity = per_maker >= kMuch ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.85,
       .summary =
@@ -86,11 +80,11 @@ std::optional<Finding> sequence_on_main_thread(const OutsideEvidence& e) {
   const double busy = e.training_share(is_sequence);
   if (busy < kAlwaysBusy) return std::nullopt;
   const int64_t at_once =
-      e.count([](const SeenStack& s) { return is_sequence(s) && through(s, "pool.py"); });
+      e.count([](const SeenStack& s) { return s.maker == Maker::kSequencePool; });
   if (at_once > e.count(is_sequence) / 2) return std::nullopt;  // its workers are at it
   const HotLine hot = e.hottest(is_sequence);
   Finding f{
-      .cause = "sequence-on-main-thread",
+      .cause = Cause::kSequenceOnMainThread,
       .severity = Severity::kHigh,
       .confidence = 0.9,
       .summary = "one thread makes every batch of the Sequence, and the training waits for it",
@@ -111,9 +105,9 @@ std::optional<Finding> python_generator(const OutsideEvidence& e) {
   const HotLine hot = e.hottest(is_generator);
   const int64_t all = std::max<int64_t>(1, e.count(is_generator));
   const int64_t sleeps =
-      e.count([](const SeenStack& s) { return is_generator(s) && s.wait == "sleep"; });
+      e.count([](const SeenStack& s) { return is_generator(s) && s.wait == Wait::kSleep; });
   Finding f{
-      .cause = "python-generator",
+      .cause = Cause::kPythonGenerator,
       .severity = Severity::kHigh,
       .confidence = 0.9,
       .summary =
@@ -136,7 +130,7 @@ std::optional<Finding> serial_map(const OutsideEvidence& e) {
   if (busy < kAlwaysBusy) return std::nullopt;
   const HotLine hot = e.hottest(is_mapped);
   Finding f{
-      .cause = "serial-map",
+      .cause = Cause::kSerialMap,
       .severity = Severity::kHigh,
       .confidence = 0.85,
       .summary = "a Python function inside map() makes one sample after the other",
@@ -153,21 +147,21 @@ std::optional<Finding> serial_map(const OutsideEvidence& e) {
 std::optional<Finding> takes_turns(const OutsideEvidence& e) {
   if (e.training_samples() < kEnough) return std::nullopt;
   const auto blocked = [](const SeenStack& s) {
-    return on_main(s) && s.training && s.activity == "user" &&
-           (s.wait == "disk" || s.wait == "pipe" || s.wait == "socket");
+    return on_main(s) && s.training && s.activity == Activity::kUser &&
+           (s.wait == Wait::kDisk || s.wait == Wait::kPipe || s.wait == Wait::kSocket);
   };
   const auto prepares = [&](const SeenStack& s) {
     return prepares_between_steps(e, s) || blocked(s);
   };
   const double steps =
-      e.training_share([](const SeenStack& s) { return on_main(s) && s.activity == "step"; });
+      e.training_share([](const SeenStack& s) { return on_main(s) && s.activity == Activity::kStep; });
   const double share = e.training_share(prepares), waits = e.training_share(blocked);
   if (share < kTurns || steps <= 0) return std::nullopt;
   const HotLine hot = e.hottest(prepares);
   if (!hot.frame) return std::nullopt;
   const bool storage = waits >= share / 2;
   Finding f{
-      .cause = storage ? "slow-storage" : "no-prefetch",
+      .cause = storage ? Cause::kSlowStorage : Cause::kNoPrefetch,
       .severity = share >= kMuch ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.75,
       .summary = storage ? "the training thread waits for reading to give it data"
@@ -187,9 +181,9 @@ std::optional<Finding> takes_turns(const OutsideEvidence& e) {
 
 // Long work of the user's own before training begins.
 std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e) {
-  if (e.seen.framework.empty()) return std::nullopt;
+  if (e.seen.framework == Framework::kNone) return std::nullopt;
   const auto preparing = [](const SeenStack& s) {
-    return on_main(s) && !s.training && (s.activity == "user" || s.activity == "produce");
+    return on_main(s) && !s.training && (s.activity == Activity::kUser || s.activity == Activity::kProduce);
   };
   const int64_t samples = e.count(preparing);
   const int64_t all = e.count(on_main);
@@ -204,7 +198,7 @@ std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e) {
       e.count([&](const SeenStack& s) { return preparing(s) && running_on_core(s); });
   if (2 * working < samples) return std::nullopt;
   return Finding{
-      .cause = "preprocessing-before-fit",
+      .cause = Cause::kPreprocessingBeforeFit,
       .severity = Severity::kHigh,
       .confidence = 0.85,
       .summary = fmt::format("{} of preparation before the first training step, in {}",

@@ -9,6 +9,7 @@ namespace headway {
 namespace {
 
 constexpr double kStillS = 7;
+constexpr double kIdle = 0.05;  // cores
 constexpr double kBeforeS = 1;  // processes are counted twice a second
 constexpr double kThrottled = 0.10, kMuchThrottled = 0.25;
 constexpr double kCrowded = 0.4;      // of ready time, without a core
@@ -18,15 +19,13 @@ constexpr double kOneCore = 0.7;  // used or waited for: it would take more if i
 
 using E = OutsideEvidence;
 
-const std::string* remark(const E& e, std::initializer_list<const char*> words) {
-  for (const std::string& said : e.seen.output.remarks)
-    if (text_has(said, words)) return &said;
+const std::string* remark(const E& e, Remark kind) {
+  for (const SeenRemark& said : e.seen.output.remarks)
+    if (said.kind == kind) return &said.text;
   return nullptr;
 }
 
-bool raised(const E& e, std::initializer_list<const char*> words) {
-  return text_has(e.seen.output.exception, words);
-}
+bool raised(const E& e, Remark kind) { return e.seen.output.exception_kind == kind; }
 
 std::string raised_where(const E& e) {
   return e.seen.output.raised_at.line > 0 ? place_text(e.seen.output.raised_at) : "";
@@ -37,12 +36,12 @@ std::string said_or_raised(const E& e, const std::string* said) {
 }
 
 std::optional<Finding> shared_memory(const E& e) {
-  const std::string* said = remark(e, {"insufficient shared memory", "Bus error", "bus error"});
+  const std::string* said = remark(e, Remark::kSharedMemory);
   const bool full = e.seen.shm_free_bytes >= 0 && e.seen.shm_bytes > 0 &&
                     e.seen.shm_free_bytes < e.seen.shm_bytes / 50;
   if (!said && !(full && e.workers() > 0)) return std::nullopt;
   return Finding{
-      .cause = "shared-memory-too-small",
+      .cause = Cause::kSharedMemoryTooSmall,
       .severity = Severity::kCritical,
       .confidence = said ? 0.9 : 0.75,
       .summary = "workers hand batches over through /dev/shm, and it is full",
@@ -54,30 +53,15 @@ std::optional<Finding> shared_memory(const E& e) {
           "docker run --shm-size=8g (or --ipc=host); fewer workers or a smaller prefetch_factor"};
 }
 
-bool in_pool(const SeenFrame& f, std::initializer_list<std::string_view> functions) {
-  if (!text_has(f.file, {"multiprocessing/pool.py"})) return false;
-  const std::string name = f.function.substr(f.function.rfind('.') + 1);  // 3.11 names the class
-  return std::find(functions.begin(), functions.end(), name) != functions.end();
-}
-
-bool waits_for_a_task(const SeenProcess& worker) {
-  for (const SeenFrame& f : worker.stack) {
-    if (in_pool(f, {"worker"})) return worker.cores < 0.05;
-    if (!text_has(f.file, {"multiprocessing/"}) || in_pool(f, {"mapstar", "starmapstar"})) break;
-  }
-  return false;
-}
-
 // A pool's parent waits for an answer and all its workers wait for a task: the task went with
 // a worker that is no more, whether its death was seen or not.
 bool task_is_lost(const E& e) {
   const SeenProcess* main = e.main();
-  const auto for_answer = [](const SeenFrame& f) { return in_pool(f, {"get", "next"}); };
-  if (!main || std::none_of(main->stack.begin(), main->stack.end(), for_answer)) return false;
+  if (!main || !main->waits_for_worker) return false;
   int64_t idle = 0;
   for (const SeenProcess& p : e.seen.processes) {
-    if (p.role != "worker" || p.state.empty() || p.state == "Z") continue;
-    if (!waits_for_a_task(p)) return false;
+    if (p.role != Role::kWorker || !p.there()) continue;
+    if (!p.waits_for_task || p.cores >= kIdle) return false;
     ++idle;
   }
   return idle > 0;
@@ -85,30 +69,25 @@ bool task_is_lost(const E& e) {
 
 // A worker is gone that should not be, and somebody may be waiting for it.
 std::optional<Finding> worker_died(const E& e) {
-  const std::string* said = remark(e, {"is killed by signal", "exited unexpectedly"});
+  const std::string* said = remark(e, Remark::kWorkerDied);
   const SeenProcess* dead = nullptr;
   int64_t silent = 0;
   for (const SeenProcess& p : e.seen.processes) {
-    if (p.role != "worker") continue;
+    if (p.role != Role::kWorker) continue;
     // Who went before the present wait began has nothing to do with it.
     if (p.at_s < e.seen.at_s - e.seen.main_still_s - kBeforeS) continue;
     if (!p.ending.empty()) dead = &p;
-    silent += p.ending.empty() && p.state.empty() && p.at_s > 0;
+    silent += p.ending.empty() && p.state == TaskState::kGone && p.at_s > 0;
   }
   const SeenProcess* main = e.main();
   const bool waits = main && e.running() && e.seen.main_still_s >= kStillS && main->cores < 0.05 &&
                      e.seen.cores < 0.1;
-  const bool shares_work =
-      main && std::any_of(main->stack.begin(), main->stack.end(), [](const SeenFrame& f) {
-        return text_has(f.file,
-                        {"multiprocessing/pool.py", "multiprocessing/queues.py", "dataloader.py",
-                         "multiprocessing/connection.py", "concurrent/futures", "popen_fork.py"});
-      });
+  const bool shares_work = main && main->waits_for_worker;
   const bool lost = waits && task_is_lost(e);
-  if (!said && !raised(e, {"BrokenProcessPool"}) && !(dead && waits) &&
+  if (!said && !raised(e, Remark::kWorkerDied) && !(dead && waits) &&
       !(silent > 0 && waits && shares_work && !worker_deadlock(e)) && !lost)
     return std::nullopt;
-  Finding f{.cause = "worker-died",
+  Finding f{.cause = Cause::kWorkerDied,
             .severity = Severity::kCritical,
             .confidence = said || dead ? 0.9 : 0.7,
             .summary = "a worker process died, and the training waits for what it will never send",
@@ -137,9 +116,9 @@ std::optional<Finding> worker_died(const E& e) {
 }
 
 std::optional<Finding> not_picklable(const E& e) {
-  const std::string* said = remark(e, {"Can't pickle", "cannot pickle"});
-  if (!said && !raised(e, {"PicklingError", "cannot pickle", "Can't pickle"})) return std::nullopt;
-  return Finding{.cause = "loader-not-picklable",
+  const std::string* said = remark(e, Remark::kNotPicklable);
+  if (!said && !raised(e, Remark::kNotPicklable)) return std::nullopt;
+  return Finding{.cause = Cause::kLoaderNotPicklable,
                  .severity = Severity::kCritical,
                  .confidence = 0.95,
                  .summary = "what the workers need cannot be sent to them",
@@ -151,16 +130,14 @@ std::optional<Finding> not_picklable(const E& e) {
 }
 
 std::optional<Finding> out_of_memory(const E& e) {
-  const std::string* said = remark(e, {"out of memory", "OOM when allocating", "MemoryError",
-                                       "exceeds 10% of free system memory"});
-  const bool error =
-      raised(e, {"MemoryError", "out of memory", "OOM when allocating", "ResourceExhausted",
-                 "DefaultCPUAllocator", "can't allocate memory"});
+  const bool gpu = raised(e, Remark::kGpuOutOfMemory) || remark(e, Remark::kGpuOutOfMemory);
+  const std::string* said = remark(e, gpu ? Remark::kGpuOutOfMemory : Remark::kOutOfMemory);
+  if (!said) said = remark(e, Remark::kLargeAllocation);
+  const bool error = raised(e, Remark::kOutOfMemory) || raised(e, Remark::kGpuOutOfMemory);
   const bool killed = e.seen.exit_status == 137;
   if (!error && !(killed && said)) return std::nullopt;
-  const bool gpu = text_has(said_or_raised(e, said), {"CUDA", "GPU", "cuda"});
   return Finding{
-      .cause = gpu ? "gpu-out-of-memory" : "model-too-large",
+      .cause = gpu ? Cause::kGpuOutOfMemory : Cause::kModelTooLarge,
       .severity = Severity::kCritical,
       .confidence = 0.85,
       .summary = gpu ? "the GPU's memory is not enough" : "the machine's memory is not enough",
@@ -171,10 +148,10 @@ std::optional<Finding> out_of_memory(const E& e) {
 }
 
 std::optional<Finding> gradient_not_connected(const E& e) {
-  const std::string* said = remark(e, {"Gradients do not exist", "does not require grad"});
-  if (!said && !raised(e, {"does not require grad", "No gradients provided"})) return std::nullopt;
+  const std::string* said = remark(e, Remark::kGradientsDoNotExist);
+  if (!said && !raised(e, Remark::kGradientsDoNotExist)) return std::nullopt;
   return Finding{
-      .cause = "gradient-not-connected",
+      .cause = Cause::kGradientNotConnected,
       .severity = Severity::kHigh,
       .confidence = 0.95,
       .summary = "the loss does not reach some of the weights: they are never trained",
@@ -184,14 +161,11 @@ std::optional<Finding> gradient_not_connected(const E& e) {
 }
 
 std::optional<Finding> cuda_mismatch(const E& e) {
-  const std::string* said =
-      remark(e, {"CUDA driver version is insufficient", "no kernel image is available",
-                 "Cannot dlopen some GPU libraries"});
-  const bool error = raised(
-      e, {"CUDA driver version is insufficient", "no kernel image is available", "cuDNN version"});
+  const std::string* said = remark(e, Remark::kCudaProblem);
+  const bool error = raised(e, Remark::kCudaProblem);
   const bool meant = error || (said && !e.seen.gpus.empty());
   if (!meant) return std::nullopt;
-  return Finding{.cause = "cuda-version-mismatch",
+  return Finding{.cause = Cause::kCudaVersionMismatch,
                  .severity = Severity::kHigh,
                  .confidence = 0.9,
                  .summary = "driver, CUDA and framework do not fit together",
@@ -201,9 +175,11 @@ std::optional<Finding> cuda_mismatch(const E& e) {
 }
 
 std::optional<Finding> limits_or_disk_full(const E& e) {
-  const std::string* said = remark(e, {"No space left on device", "Too many open files"});
-  if (!said && !raised(e, {"No space left on device", "Too many open files"})) return std::nullopt;
-  return Finding{.cause = "limits-or-disk-full",
+  const std::string* said = remark(e, Remark::kDiskFull);
+  if (!said) said = remark(e, Remark::kTooManyFiles);
+  if (!said && !raised(e, Remark::kDiskFull) && !raised(e, Remark::kTooManyFiles))
+    return std::nullopt;
+  return Finding{.cause = Cause::kLimitsOrDiskFull,
                  .severity = Severity::kCritical,
                  .confidence = 0.9,
                  .summary = "a limit of the system is reached",
@@ -217,7 +193,7 @@ std::optional<Finding> gpu_not_used(const E& e) {
   for (const SeenGpu& gpu : e.seen.gpus)
     if (gpu.used) return std::nullopt;
   return Finding{
-      .cause = "gpu-not-used",
+      .cause = Cause::kGpuNotUsed,
       .severity = Severity::kHigh,
       .confidence = 0.8,
       .summary = fmt::format("{} is there and the training does not use it", e.seen.gpus[0].name),
@@ -239,7 +215,7 @@ std::optional<Finding> cpu_quota(const E& e) {
   if (periods < 20 || double(throttled) < kThrottled * double(periods)) return std::nullopt;
   const double share = double(throttled) / double(periods);
   return Finding{
-      .cause = "cpu-quota",
+      .cause = Cause::kCpuQuota,
       .severity = share >= kMuchThrottled ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.9,
       .summary = fmt::format("the CPU quota stops the run in {:.0f}% of its periods", 100 * share),
@@ -253,7 +229,7 @@ std::optional<Finding> single_core(const E& e) {
   const double cores = double(e.trace.run.machine_cores);
   if (e.seen.cpus_allowed != 1 || cores < 2 || e.seen.at_s < 5) return std::nullopt;
   if (e.seen.wanted_cores < kOneCore && e.running()) return std::nullopt;
-  return Finding{.cause = "single-core-affinity",
+  return Finding{.cause = Cause::kSingleCoreAffinity,
                  .severity = Severity::kWarning,
                  .confidence = 0.85,
                  .summary = "the process may use one core only",
@@ -275,7 +251,7 @@ std::optional<Finding> thread_oversubscription(const E& e) {
       e.seen.wanted_cores < kManyPerCore * e.cpus())
     return std::nullopt;
   return Finding{
-      .cause = "thread-oversubscription",
+      .cause = Cause::kThreadOversubscription,
       .severity = Severity::kWarning,
       .confidence = 0.75,
       .summary =

@@ -25,8 +25,7 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   const double busy = e.late_share([](const SeenStack& s) { return producing(s); });
   // Stacks of workers are read in turn, and some of them are torn.
   if (busy < (e.workers() > 0 ? kMuch : kAlways) || e.late_samples() < kEnough) return std::nullopt;
-  bool empty_list = false;
-  for (const SeenValue& v : e.seen.values) empty_list |= v.users && v.value == "list of 0";
+  const bool empty_list = e.seen.batch_is_empty;
   const bool missing = !e.seen.missing_files.empty();
   const bool nothing_read = e.seen.read_rate < kQuietRead;
   const double spins =
@@ -36,7 +35,7 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   const bool in_vain = nothing_read ? empty_list || endless : endless && e.training_s() >= kInVainS;
   if (!missing && !(spins >= kMuch && in_vain)) return std::nullopt;
   const HotLine hot = e.hottest(producing, true);
-  Finding f{.cause = "source-never-yields",
+  Finding f{.cause = Cause::kSourceNeverYields,
             .severity = Severity::kCritical,
             .confidence = missing ? 0.95 : 0.8,
             .summary = "no batch was ever produced"};
@@ -67,14 +66,11 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
   int64_t stuck = 0, other = 0;
   const SeenProcess* shown = nullptr;
   for (const SeenProcess& p : e.seen.processes) {
-    if (p.role != "worker" || p.state.empty() || !p.ending.empty()) continue;
+    if (p.role != Role::kWorker || !p.there() || !p.ending.empty()) continue;
     const bool users =
         std::any_of(p.stack.begin(), p.stack.end(), [](const SeenFrame& f) { return f.users; });
-    const bool waits_for_work = std::any_of(p.stack.begin(), p.stack.end(), [](const SeenFrame& f) {
-      return f.file.ends_with("multiprocessing/queues.py") && f.function.ends_with("get");
-    });
-    if (users && !waits_for_work && p.still_s >= kStillS && p.cores < kIdleCores &&
-        (p.wait == "lock" || p.wait == "poll" || p.wait == "pipe")) {
+    if (users && !p.waits_for_task && p.still_s >= kStillS && p.cores < kIdleCores &&
+        (p.wait == Wait::kLock || p.wait == Wait::kPoll || p.wait == Wait::kPipe)) {
       ++stuck;
       shown = &p;
     } else if (p.cores > kIdleCores) {
@@ -83,15 +79,15 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
   }
   if (stuck == 0 || other > 0) return std::nullopt;
   Finding f{
-      .cause = "worker-deadlock",
+      .cause = Cause::kWorkerDeadlock,
       .severity = Severity::kCritical,
-      .confidence = shown->wait == "lock" ? 0.9 : 0.7,
+      .confidence = shown->wait == Wait::kLock ? 0.9 : 0.7,
       .summary = fmt::format("{} of {} workers wait for a lock that is never released, and the "
                              "training waits for them",
                              stuck, e.workers())};
   f.where = users_place(*shown);
   f.evidence.push_back(fmt::format("same stack for {}, no CPU used, waiting for: {}",
-                                   duration_text(shown->still_s), shown->wait));
+                                   duration_text(shown->still_s), text_of(shown->wait)));
   if (const std::string place = users_place(*main); !place.empty())
     f.evidence.push_back("the main process waits at " + place);
   f.fix =
@@ -104,19 +100,19 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
 // Threads of one process that wait for each other.
 std::optional<Finding> thread_deadlock(const OutsideEvidence& e) {
   const SeenProcess* main = e.main();
-  if (!main || !e.running() || main->wait != "lock" || main->still_s < kStillS ||
+  if (!main || !e.running() || main->wait != Wait::kLock || main->still_s < kStillS ||
       e.seen.quiet_s < kStillS)
     return std::nullopt;
   if (e.seen.cores > kIdleCores || main->stack.empty() || !main->stack[0].users)
     return std::nullopt;
   const auto held = [](const SeenStack& s) {
-    return s.process == "main" && s.thread == "other" && s.wait == "lock" && !s.frames.empty() &&
+    return s.process == Role::kMain && !s.main_thread && s.wait == Wait::kLock && !s.frames.empty() &&
            s.frames[0].users;
   };
   const HotLine other = e.hottest(held, true);
   if (!other.frame || e.late_share(held) < kAlways) return std::nullopt;
   return Finding{
-      .cause = "worker-deadlock",
+      .cause = Cause::kWorkerDeadlock,
       .severity = Severity::kCritical,
       .confidence = 0.85,
       .summary = "two threads wait for locks that neither will release",
@@ -133,12 +129,12 @@ std::optional<Finding> source_went_silent(const OutsideEvidence& e) {
   if (!main || !e.running() || e.seen.main_still_s < kStillS || e.seen.quiet_s < kStillS)
     return std::nullopt;
   if (!e.stepped() && !e.training()) return std::nullopt;
-  if (e.seen.cores > kIdleCores || (main->wait != "socket" && main->wait != "pipe"))
+  if (e.seen.cores > kIdleCores || (main->wait != Wait::kSocket && main->wait != Wait::kPipe))
     return std::nullopt;
-  Finding f{.cause = "source-never-yields",
+  Finding f{.cause = Cause::kSourceNeverYields,
             .severity = Severity::kCritical,
             .confidence = 0.8,
-            .summary = fmt::format("waits for data that does not come, in a {}", main->wait),
+            .summary = fmt::format("waits for data that does not come, in a {}", text_of(main->wait)),
             .evidence = {fmt::format("the same stack for {}; {} steps before",
                                      duration_text(e.seen.main_still_s), e.seen.progress.steps)},
             .fix =
@@ -160,7 +156,7 @@ std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
                                            : 0;
   const double left = rate > 0 ? double(out.shuffle_size - out.shuffle_fill) / rate : -1;
   Finding f{
-      .cause = "shuffle-fill",
+      .cause = Cause::kShuffleFill,
       .severity = Severity::kHigh,
       .confidence = 0.95,
       .summary = "not stuck: the shuffle buffer is filled before the first batch comes",

@@ -7,25 +7,25 @@ namespace {
 
 // "nan-loss: photos/7.jpg: 'image' is nan at value 12", as an Error names its cause.
 std::optional<Finding> refused(const Evidence& e) {
-  const auto note = e.note("cause");
+  const auto note = e.note(NoteKind::kCause);
   if (!note) return std::nullopt;
   const size_t colon = note->find(": ");
   if (colon == std::string::npos) return std::nullopt;
   return Finding{
-      .cause = note->substr(0, colon),
+      .cause = from_text<Cause>(note->substr(0, colon)).value_or(Cause::kUnknown),
       .severity = Severity::kCritical,
       .confidence = 1,
       .summary = note->substr(colon + 2),
       .evidence = {fmt::format("the run ended after {} steps and said so", e.last.steps)},
-      .where = e.last.phase,
-      .fix = e.note("remedy").value_or("")};
+      .where = std::string(text_of(e.last.phase)),
+      .fix = e.note(NoteKind::kRemedy).value_or("")};
 }
 
 std::optional<Finding> disk_full(const Evidence& e) {
-  const auto note = e.note("checkpoint-failed");
+  const auto note = e.note(NoteKind::kCheckpointFailed);
   if (!note) return std::nullopt;
   return Finding{
-      .cause = "limits-or-disk-full",
+      .cause = Cause::kLimitsOrDiskFull,
       .severity = Severity::kHigh,
       .confidence = 0.95,
       .summary = "a checkpoint could not be written",

@@ -1,0 +1,249 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+// What the records of a trace can say, as types. Each has one text, used in files and on screens;
+// nobody compares texts.
+//
+//   text_of(Wait::kLock)             "lock"
+//   from_text<Activity>("fetch")     Activity::kFetch; nothing for a text that is none
+namespace headway {
+
+template <typename E>
+struct Texts;  // of each enum: `all`, in the order of its values
+
+template <typename E>
+concept HasTexts = requires { Texts<E>::all; };
+
+template <HasTexts E>
+constexpr std::string_view text_of(E value) {
+  return Texts<E>::all[static_cast<size_t>(value)];
+}
+
+template <HasTexts E>
+constexpr std::optional<E> from_text(std::string_view text) {
+  for (size_t i = 0; i < std::size(Texts<E>::all); ++i)
+    if (Texts<E>::all[i] == text) return static_cast<E>(i);
+  return std::nullopt;
+}
+
+// Who looked: the run itself, or another process.
+enum class Eye : uint8_t { kInside, kOutside };
+template <>
+struct Texts<Eye> {
+  static constexpr std::string_view all[] = {"inside", "outside"};
+};
+
+// What a run on Headway is doing, as its training thread says.
+enum class RunPhase : uint8_t {
+  kNone,
+  kBuilding,
+  kProbing,
+  kFirstBatch,
+  kFirstStep,
+  kWaitingForData,
+  kStep,
+  kValidation,
+  kCheckpoint,
+  kCallbacks,
+  kFinishing,
+  kEnded,
+};
+template <>
+struct Texts<RunPhase> {
+  static constexpr std::string_view all[] = {
+      "",     "building",   "probing",    "first batch", "first step", "waiting for data",
+      "step", "validation", "checkpoint", "callbacks",   "finishing",  "ended"};
+};
+
+// What a note is about.
+enum class NoteKind : uint8_t {
+  kOther,
+  kWarning,
+  kError,
+  kStall,             // who waits for what
+  kProbe,             // what the probe before a run met
+  kCause,             // "id: problem" of an error that knows its cause
+  kRemedy,            // of that error
+  kNanOrigin,         // where the first value that is no number was made
+  kLeftOut,           // weights that the loss does not reach
+  kCheckpointFailed,  //
+};
+template <>
+struct Texts<NoteKind> {
+  static constexpr std::string_view all[] = {"other",  "warning",    "error",    "stall",
+                                             "probe",  "cause",      "remedy",   "nan-origin",
+                                             "left-out", "checkpoint-failed"};
+};
+
+// Which process of those that are watched.
+enum class Role : uint8_t { kOther, kMain, kWorker };
+template <>
+struct Texts<Role> {
+  static constexpr std::string_view all[] = {"other", "main", "worker"};
+};
+
+// How the kernel has a process.
+enum class TaskState : uint8_t { kGone, kRunning, kSleeping, kDisk, kStopped, kZombie };
+template <>
+struct Texts<TaskState> {
+  static constexpr std::string_view all[] = {"", "R", "S", "D", "T", "Z"};
+};
+
+// What a thread waits for. kNothing: it is on a core, or would be if one were free.
+enum class Wait : uint8_t {
+  kNothing,
+  kLock,      // of its own process: a mutex, a queue, other threads
+  kFileLock,  // flock, fcntl
+  kSleep,
+  kPoll,  // several things at once
+  kPipe,
+  kSocket,
+  kChild,
+  kTerminal,
+  kDisk,  // a file's content
+  kOpen,  // a file's name
+  kOther,
+};
+template <>
+struct Texts<Wait> {
+  static constexpr std::string_view all[] = {"",       "lock",  "file lock", "sleep", "poll",
+                                             "pipe",   "socket", "child",    "terminal",
+                                             "disk",   "open",  "other"};
+};
+
+// What a stack is about, by the functions of the frameworks it passes through.
+enum class Activity : uint8_t {
+  kOther,       // none of the user's code, and nothing below
+  kImport,      // loading modules
+  kTrace,       // building or compiling a graph (tf.function, torch.compile, XLA)
+  kFetch,       // the training thread gets its next batch
+  kProduce,     // user code makes samples: generator, Sequence, Dataset, worker process
+  kStep,        // forward, backward, optimizer
+  kSync,        // reads a value of the device, or waits until it is done
+  kValidate,    //
+  kCallback,    // of fit, logging
+  kCheckpoint,  // saving
+  kCollective,  // waits for other ranks
+  kRendezvous,  // before they have met
+  kFit,         // elsewhere inside a training call
+  kGarbage,     // collects garbage
+  kIdle,        // a thread or worker that waits for work
+  kUser,        // the user's own code, in nothing of the above
+};
+template <>
+struct Texts<Activity> {
+  static constexpr std::string_view all[] = {
+      "other",    "import",   "trace",      "fetch",      "produce",    "step", "sync",   "validate",
+      "callback", "checkpoint", "collective", "rendezvous", "fit",        "garbage", "idle", "user"};
+};
+
+enum class Framework : uint8_t { kNone, kTensorFlow, kKeras, kTorch, kJax };
+template <>
+struct Texts<Framework> {
+  static constexpr std::string_view all[] = {"", "tensorflow", "keras", "torch", "jax"};
+};
+
+// Where a step counter comes from.
+enum class ProgressSource : uint8_t { kNone, kOutput, kVariables };
+template <>
+struct Texts<ProgressSource> {
+  static constexpr std::string_view all[] = {"", "output", "variables"};
+};
+
+// What a line of a program's output, or the exception it died of, tells.
+enum class Remark : uint8_t {
+  kOther,
+  kOutOfData,            // "ran out of data"
+  kGradientsDoNotExist,  //
+  kOutOfMemory,          // of the machine
+  kGpuOutOfMemory,       //
+  kLargeAllocation,      // "Allocation of ... exceeds 10% of free system memory"
+  kTooManyWorkers,       // "suggested max number of worker"
+  kWorkerDied,           //
+  kSharedMemory,         //
+  kNotPicklable,         //
+  kCudaProblem,          // driver, libraries, kernels do not fit
+  kDiskFull,             //
+  kTooManyFiles,         //
+};
+template <>
+struct Texts<Remark> {
+  static constexpr std::string_view all[] = {
+      "other",          "out-of-data",        "gradients-do-not-exist", "out-of-memory",
+      "gpu-out-of-memory", "large-allocation", "too-many-workers",       "worker-died",
+      "shared-memory",  "not-picklable",      "cuda-problem",           "disk-full",
+      "too-many-files"};
+};
+
+// What is said of a run as a whole. kEnded: nobody can say how; kNotWatched: nothing can be said.
+enum class State : uint8_t {
+  kHealthy,
+  kSlow,
+  kStuck,
+  kNotStarted,
+  kCrashed,
+  kFinished,
+  kEnded,
+  kNotWatched,
+};
+template <>
+struct Texts<State> {
+  static constexpr std::string_view all[] = {"healthy", "slow",     "stuck", "not-started",
+                                             "crashed", "finished", "ended", "not-watched"};
+};
+
+// How the training thread, and whoever it waits for, spends its time: every moment belongs to one.
+enum class Account : uint8_t {
+  kUnknown,
+  kPrepares,         // before training: modules, the user's own code
+  kComputes,         // the step
+  kLaunches,         // gives a device its orders
+  kWaitsForDevice,   //
+  kWaitsForData,     //
+  kMakesData,        // itself
+  kCompiles,         // or traces
+  kValidates,        //
+  kCheckpoints,      //
+  kLogs,             // callbacks too
+  kCommunicates,     // with other ranks
+  kCollectsGarbage,  //
+  kRunsOwnCode,      // the user's Python and what it calls, in nothing of the above
+  kWaitsForLock,     //
+  kWaitsForFileLock,  //
+  kWaitsForPipe,     //
+  kWaitsForSocket,   //
+  kWaitsForChild,    //
+  kWaitsForTerminal,  //
+  kWaitsForDisk,     //
+  kSleeps,           //
+  kNoCoreOwn,        // ready, and other threads of the run have the cores
+  kNoCoreNeighbours,  // ... other processes
+  kNoCoreQuota,      // ... the quota is used up
+  kPages,            // or swaps
+};
+template <>
+struct Texts<Account> {
+  static constexpr std::string_view all[] = {
+      "unknown",         "prepares",          "computes",        "launches",
+      "waits for device", "waits for data",    "makes data",      "compiles",
+      "validates",       "checkpoints",       "logs",            "communicates",
+      "collects garbage", "runs own code",     "waits for lock",  "waits for file lock",
+      "waits for pipe",  "waits for socket",  "waits for child", "waits for terminal",
+      "waits for disk",  "sleeps",            "no core: own threads", "no core: neighbours",
+      "no core: quota",  "pages"};
+};
+inline constexpr size_t kAccounts = std::size(Texts<Account>::all);
+
+// Of the GPU that trains, at the same moment.
+enum class DeviceState : uint8_t { kNone, kBusy, kIdle };
+template <>
+struct Texts<DeviceState> {
+  static constexpr std::string_view all[] = {"none", "busy", "idle"};
+};
+
+}  // namespace headway
