@@ -1,5 +1,6 @@
 #include "headway/probe/source_lines.h"
 
+#include <cctype>
 #include <sstream>
 #include <string_view>
 
@@ -23,6 +24,19 @@ bool touches_one_element(const std::string& line) {
   if (open == std::string::npos) return false;
   const std::string index = line.substr(open, line.find(']', open) - open);
   return contains(index, ",") && !contains(index, ":");
+}
+
+bool calls_for_data(const std::string& line) {
+  for (const char* library : {"np.", "numpy.", "Image.", "ImageOps.", "ImageFilter.", "cv2.", "pd.", "json.",
+                              "pickle.", "csv.", "gzip.", "zlib.", "scipy.", "skimage.", "librosa.",
+                              "random.", "struct.", "re.", "hashlib.", "base64."}) {
+    const size_t at = line.find(library);
+    if (at == std::string::npos) continue;
+    const char before = at > 0 ? line[at - 1] : ' ';
+    const bool other = std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.';
+    if (!other) return true;
+  }
+  return line.find("open(") != std::string::npos;
 }
 
 bool is_users_file(const std::string& file) {

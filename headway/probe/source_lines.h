@@ -14,6 +14,9 @@ namespace headway {
 // "mask[0, y, x] = ..." or getpixel(): the line is about one element of an array.
 bool touches_one_element(const std::string& line);
 
+// The line calls a library that makes or reads data and does not train: numpy, PIL, json, open() ...
+bool calls_for_data(const std::string& line);
+
 // Is this file of the person who wrote the program, and not of a library or of Python itself?
 bool is_users_file(const std::string& file);
 
