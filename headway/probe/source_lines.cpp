@@ -3,12 +3,14 @@
 #include <sstream>
 #include <string_view>
 
+#include "headway/probe/thread_settings.h"
 #include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
 
 constexpr size_t kMostLines = 50000, kMostFiles = 64, kLongestLine = 160;
+constexpr size_t kMostSettings = 8;  // of one file
 constexpr size_t kLargestFile = 4 << 20, kMostBytes = 16 << 20;  // one; all that are remembered
 
 bool contains(const std::string& text, const char* part) {
@@ -103,6 +105,25 @@ int64_t SourceLines::find_decoding_line(const std::vector<std::string>& lines) {
     }
   }
   return 0;
+}
+
+const std::vector<SeenThreadSetting>& SourceLines::thread_settings(const std::string& file) {
+  if (settings_.size() >= kMostFiles) settings_.clear();
+  const auto [known, fresh] = settings_.try_emplace(file);
+  std::vector<SeenThreadSetting>& found = known->second;
+  if (!fresh || file.empty() || file[0] == '<') return found;
+  int64_t number = 0;
+  for (const std::string& line : lines_of(file)) {
+    ++number;
+    if (line.find("hread") == std::string::npos && line.find("THREADS") == std::string::npos)
+      continue;
+    SettingCall call = setting_in_line(line);
+    if (call.threads == 0 || found.size() >= kMostSettings) continue;
+    SeenFrame at{.file = redact_path(file), .line = number, .users = true};
+    at.text = text(file, number);
+    found.push_back({std::move(call.text), std::move(at), call.threads});
+  }
+  return found;
 }
 
 const std::vector<std::string>& SourceLines::endless_generators(const std::string& file) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "headway/probe/target_file.h"
+#include "headway/trace/outside.h"
 
 namespace headway {
 
@@ -34,6 +35,8 @@ class SourceLines {
   const std::vector<std::string>& endless_generators(const std::string& file);
   // The first line of this file that decodes images in TensorFlow's own threads; 0: none does.
   int64_t decoding_line(const std::string& file);
+  // Lines of this file that set how many threads compute.
+  const std::vector<SeenThreadSetting>& thread_settings(const std::string& file);
   size_t kept_bytes() const { return kept_bytes_; }
 
  private:
@@ -48,6 +51,7 @@ class SourceLines {
   std::map<std::string, std::vector<std::string>> files_;
   std::map<std::string, std::vector<std::string>> endless_;
   std::map<std::string, int64_t> decoding_;
+  std::map<std::string, std::vector<SeenThreadSetting>> settings_;
 };
 
 }  // namespace headway
