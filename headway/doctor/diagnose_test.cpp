@@ -14,7 +14,7 @@ using namespace headway::testing;
 std::string causes(const Simulation& s) {
   std::string text;
   for (const Finding& f : diagnose(simulate(s))) {
-    if (f.severity >= Severity::kWarning) text += (text.empty() ? "" : " ") + f.cause;
+    if (f.severity >= Severity::kWarning) text += (text.empty() ? "" : " ") + f.id();
   }
   return text;
 }
@@ -118,7 +118,7 @@ TEST(Doctor, NotesFloat32OnAGpuThatIsAlwaysBusy) {
   EXPECT_EQ(causes(full), "");
   EXPECT_EQ(worst(full).cause, Cause::kNoMixedPrecision);
   full.precision = "bfloat16";
-  EXPECT_EQ(worst(full).cause, "");
+  EXPECT_EQ(worst(full).cause, Cause::kUnknown);
 }
 
 TEST(Doctor, BlamesDecodeWhenEveryCoreDecodes) {
@@ -147,10 +147,10 @@ TEST(Doctor, NotesALittleWaitingWithoutAWarning) {
 
 TEST(Doctor, TellsASourceThatNeverYieldsFromOneThatIsBlocked) {
   Simulation mute{
-      .stuck_from_s = 0, .stuck_phase = "first batch", .stuck_cores = 0.9, .ended = false};
+      .stuck_from_s = 0, .stuck_phase = RunPhase::kFirstBatch, .stuck_cores = 0.9, .ended = false};
   EXPECT_EQ(causes(mute), "source-never-yields");
   const Trace trace = simulate(mute);
-  EXPECT_EQ(verdict(trace, diagnose(trace)).state, "stuck");
+  EXPECT_EQ(verdict(trace, diagnose(trace)).state, State::kStuck);
   mute.stuck_cores = 0.001;
   EXPECT_EQ(causes(mute), "worker-deadlock");
   mute.seconds = 8;
@@ -159,7 +159,7 @@ TEST(Doctor, TellsASourceThatNeverYieldsFromOneThatIsBlocked) {
 
 TEST(Doctor, FindsAFilterThatDropsAll) {
   EXPECT_EQ(causes({.stuck_from_s = 0,
-                    .stuck_phase = "first batch",
+                    .stuck_phase = RunPhase::kFirstBatch,
                     .stuck_cores = 0.9,
                     .feed_goes_on = true,
                     .ended = false,
@@ -169,7 +169,7 @@ TEST(Doctor, FindsAFilterThatDropsAll) {
 
 TEST(Doctor, StandsStagesThatTheTraceNeverNamed) {
   Trace trace = simulate({.stuck_from_s = 0,
-                          .stuck_phase = "first batch",
+                          .stuck_phase = RunPhase::kFirstBatch,
                           .stuck_cores = 0.9,
                           .feed_goes_on = true,
                           .ended = false});
@@ -182,7 +182,7 @@ TEST(Doctor, StandsStagesThatTheTraceNeverNamed) {
 TEST(Doctor, SeesAShuffleBufferFill) {
   EXPECT_EQ(causes({.dataset = "generator\nshuffle(buffer 100000 from 50000 on, seed 0)\nbatch\n",
                     .stuck_from_s = 0,
-                    .stuck_phase = "first batch",
+                    .stuck_phase = RunPhase::kFirstBatch,
                     .stuck_cores = 0.9,
                     .feed_goes_on = true,
                     .ended = false}),
@@ -256,7 +256,7 @@ TEST(Doctor, FindsASlowCallbackAndNotAQuickOne) {
 }
 
 TEST(Doctor, FindsACallbackThatDoesNotComeBack) {
-  EXPECT_EQ(causes({.stuck_from_s = 10, .stuck_phase = "callbacks", .ended = false}),
+  EXPECT_EQ(causes({.stuck_from_s = 10, .stuck_phase = RunPhase::kCallbacks, .ended = false}),
             "slow-callback");
 }
 
@@ -268,10 +268,10 @@ TEST(Doctor, FindsABatchThatIsTooSmall) {
 
 TEST(Doctor, CallsALongFirstStepHealthy) {
   Trace trace = simulate({});
-  trace.phases.push_back({"first step", 1, 45});
+  trace.phases.push_back({RunPhase::kFirstStep, 1, 45});
   EXPECT_EQ(diagnose(trace).at(0).cause, Cause::kFirstStepCompiling);
   EXPECT_EQ(diagnose(trace).at(0).severity, Severity::kInfo);
-  EXPECT_EQ(verdict(trace, diagnose(trace)).state, "healthy");
+  EXPECT_EQ(verdict(trace, diagnose(trace)).state, State::kHealthy);
 }
 
 TEST(Doctor, FindsStepsThatBecomeSlower) {
@@ -283,10 +283,10 @@ TEST(Doctor, FindsALongValidation) {
   EXPECT_EQ(causes({.validation_ms = 60}), "hidden-validation");
   EXPECT_EQ(causes({.validation_ms = 10}), "");
   const Simulation s{
-      .stuck_from_s = 15, .stuck_phase = "validation", .stuck_cores = 2, .ended = false};
+      .stuck_from_s = 15, .stuck_phase = RunPhase::kValidation, .stuck_cores = 2, .ended = false};
   EXPECT_EQ(worst(s).cause, Cause::kHiddenValidation);
   EXPECT_EQ(worst(s).severity, Severity::kInfo);
-  EXPECT_EQ(verdict(simulate(s), diagnose(simulate(s))).state, "healthy");
+  EXPECT_EQ(verdict(simulate(s), diagnose(simulate(s))).state, State::kHealthy);
 }
 
 TEST(Doctor, SaysWhenAnEpochHasNoEnd) {
@@ -341,7 +341,7 @@ TEST(Verdict, OfARunThatFailedIsItsError) {
 
 TEST(Verdict, BeforeTheFirstStepSaysWhatIsBeingDone) {
   const Trace trace =
-      simulate({.seconds = 5, .stuck_from_s = 0, .stuck_phase = "first batch", .ended = false});
+      simulate({.seconds = 5, .stuck_from_s = 0, .stuck_phase = RunPhase::kFirstBatch, .ended = false});
   EXPECT_EQ(verdict(trace, {}).sentence, "not-started: no step yet, in \"first batch\" for 5 s");
 }
 

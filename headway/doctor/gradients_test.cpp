@@ -33,7 +33,7 @@ Trace looked_at() {
 
 std::string cause(const Trace& trace) {
   for (const Finding& f : diagnose(trace))
-    if (f.severity >= Severity::kWarning) return f.cause;
+    if (f.severity >= Severity::kWarning) return f.id();
   return "healthy";
 }
 
@@ -82,7 +82,7 @@ TEST(Gradients, ThatNeverComeAreNotConnected) {
 TEST(Weights, ThatNeverMoveAreNamed) {
   EXPECT_EQ(cause_when([](NumbersSample& look) { look.updates[4] = 0; }), "weights-not-updated");
   Trace trace = looked_at();
-  trace.notes.push_back({"left-out", 1, "128x64"});
+  trace.notes.push_back({NoteKind::kLeftOut, 1, "128x64"});
   EXPECT_EQ(cause(trace), "weights-not-updated");
 }
 
@@ -113,8 +113,8 @@ TEST(Inputs, FarFromOneAreNotScaled) {
 TEST(Refusals, CarryTheirCause) {
   Trace trace = simulate({});
   trace.ending = "failed: vgg16 does not fit";
-  trace.notes = {{"cause", 1, "model-too-large: vgg16 does not fit: 1 TB"},
-                 {"remedy", 1, "make it narrower"}};
+  trace.notes = {{NoteKind::kCause, 1, "model-too-large: vgg16 does not fit: 1 TB"},
+                 {NoteKind::kRemedy, 1, "make it narrower"}};
   const Finding found = diagnose(trace).at(0);
   EXPECT_EQ(found.cause, Cause::kModelTooLarge);
   EXPECT_EQ(found.summary, "vgg16 does not fit: 1 TB");

@@ -18,10 +18,10 @@ Trace watched(std::vector<SeenStack> stacks) {
   Outside& seen = trace.outside;
   seen.seen = true;
   seen.at_s = 20;
-  seen.framework = "torch";
+  seen.framework = Framework::kTorch;
   seen.training_since_s = 2;
   seen.progress = {
-      .source = "output", .steps = 100, .first_step_s = 2, .last_step_s = 20, .step_s = 0.2};
+      .source = ProgressSource::kOutput, .steps = 100, .first_step_s = 2, .last_step_s = 20, .step_s = 0.2};
   seen.stacks = std::move(stacks);
   seen.processes = {
       {.pid = 1, .role = Role::kMain, .name = "python", .state = TaskState::kRunning, .cores = 1, .python = "3.11"}};
@@ -29,11 +29,12 @@ Trace watched(std::vector<SeenStack> stacks) {
   return trace;
 }
 
-SeenStack stack(const char* activity, const char* wait, std::vector<SeenFrame> frames,
-                int64_t samples) {
+SeenStack stack(Activity activity, Wait wait, std::vector<SeenFrame> frames, int64_t samples,
+                Maker maker = Maker::kNone) {
   return {.process = Role::kMain,
           .main_thread = true,
           .activity = activity,
+          .maker = maker,
           .wait = wait,
           .training = true,
           .frames = std::move(frames),
@@ -43,24 +44,24 @@ SeenStack stack(const char* activity, const char* wait, std::vector<SeenFrame> f
 
 std::string first_cause(const Trace& trace) {
   const auto findings = diagnose(trace);
-  return findings.empty() ? "none" : findings[0].cause;
+  return findings.empty() ? "none" : findings[0].id();
 }
 
 SeenStack training(int64_t samples) {
   return stack(
-      "step", "",
+      Activity::kStep, Wait::kNothing,
       {library("torch/nn/modules/module.py", "Module._call_impl"), users(9, "main", "y = net(x)")},
       samples);
 }
 
 SeenStack loading_inline(int64_t samples) {
   return stack(
-      "produce", "",
+      Activity::kProduce, Wait::kNothing,
       {library("PIL/Image.py", "Image.resize"),
        users(5, "Cats.__getitem__", "im = Image.open(p).resize(s)"),
        library("torch/utils/data/_utils/fetch.py", "fetch"),
        library("torch/utils/data/dataloader.py", "__next__"), users(8, "main", "for x in loader:")},
-      samples);
+      samples, Maker::kTorchInline);
 }
 
 TEST(OutsideRules, ALoaderWithoutWorkersIsNamedWithTheUsersLine) {
@@ -72,14 +73,14 @@ TEST(OutsideRules, ALoaderWithoutWorkersIsNamedWithTheUsersLine) {
 
 // Twelve workers that want eight cores' worth of time, beside a training thread.
 Trace crowded(double main_cores) {
-  Trace trace = watched({training(250), stack("fetch", "pipe", {users(8, "main", "for")}, 50)});
+  Trace trace = watched({training(250), stack(Activity::kFetch, Wait::kPipe, {users(8, "main", "for")}, 50)});
   Outside& seen = trace.outside;
   for (int64_t pid = 2; pid < 14; ++pid)
     seen.processes.push_back({.pid = pid, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
   seen.cores = 3.9;
   seen.wanted_cores = 8;
   seen.ready_share = 0.5;
-  seen.threads = {{.name = "main thread", .count = 1, .cores = main_cores}};
+  seen.threads = {{.name = "main thread", .main = true, .count = 1, .cores = main_cores}};
   return trace;
 }
 
@@ -95,18 +96,20 @@ TEST(OutsideRules, WorkersThatTakeTheCoresFromTrainingAreNamed) {
 Trace waiting_pool(std::vector<SeenFrame> first, std::vector<SeenFrame> second) {
   Trace trace = watched({});
   Outside& seen = trace.outside;
-  seen.framework = "";
+  seen.framework = Framework::kNone;
   seen.progress = {};
   seen.cores = 0;
   seen.main_still_s = seen.quiet_s = 12;
   seen.processes[0].cores = 0;
   seen.processes[0].state = TaskState::kSleeping;
+  seen.processes[0].waits_for_worker = true;
   seen.processes[0].stack = {library("threading.py", "Event.wait"),
                              library("multiprocessing/pool.py", "ApplyResult.get"),
                              users(21, "main", "done = pool.map(features, pages)")};
   for (auto* stack : {&first, &second}) {
     SeenProcess worker{.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kSleeping};
     worker.stack = std::move(*stack);
+    worker.waits_for_task = !worker.stack[0].users;
     seen.processes.push_back(worker);
   }
   return trace;
@@ -124,7 +127,8 @@ TEST(OutsideRules, WorkersThatWentBeforeTheWaitBeganAreNoCause) {
       library("multiprocessing/pool.py", "mapstar"), library("multiprocessing/pool.py", "worker")};
   Trace trace = waiting_pool(blocked, blocked);
   for (SeenProcess& p : trace.outside.processes)
-    if (p.role == Role::kWorker) p.wait = Wait::kLock, p.still_s = 12;
+    if (p.role == Role::kWorker)
+      p.wait = Wait::kLock, p.still_s = 12, p.waits_for_task = false;
   SeenProcess gone{.pid = 3, .role = Role::kWorker, .name = "python"};
   gone.at_s = trace.outside.at_s - trace.outside.main_still_s + 0.2;  // of the pool before
   trace.outside.processes.push_back(gone);
@@ -146,7 +150,7 @@ TEST(OutsideRules, APoolWithATaskUnderWayHasNot) {
 TEST(OutsideRules, ALittleLoadingIsHealthy) {
   const Trace trace = watched({loading_inline(30), training(330)});
   EXPECT_EQ(first_cause(trace), "none");
-  EXPECT_EQ(verdict(trace, {}).state, "healthy");
+  EXPECT_EQ(verdict(trace, {}).state, State::kHealthy);
 }
 
 // Looks twice a second at a run whose steps take as long as `step_s` says for that time.
@@ -206,7 +210,7 @@ TEST(OutsideRules, ThreeSecondsAreTooFewToJudge) {
 
 TEST(OutsideRules, WorkersThatAllWaitForOneLockAreDeadlocked) {
   Trace trace = watched({stack(
-      "fetch", "poll",
+      Activity::kFetch, Wait::kPoll,
       {library("multiprocessing/connection.py", "wait"),
        library("torch/utils/data/dataloader.py", "__next__"), users(8, "main", "for x in loader:")},
       300)});
@@ -221,7 +225,7 @@ TEST(OutsideRules, WorkersThatAllWaitForOneLockAreDeadlocked) {
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].cause, Cause::kWorkerDeadlock);
   EXPECT_EQ(findings[0].where, "train.py:4   with lock:");
-  EXPECT_EQ(verdict(trace, findings).state, "stuck");
+  EXPECT_EQ(verdict(trace, findings).state, State::kStuck);
 }
 
 TEST(OutsideRules, WorkersThatWaitForWorkAreNot) {
@@ -235,7 +239,7 @@ TEST(OutsideRules, WorkersThatWaitForWorkAreNot) {
 }
 
 TEST(OutsideRules, AGeneratorWhoseFilesAreMissingNeverYields) {
-  Trace trace = watched({stack("produce", "",
+  Trace trace = watched({stack(Activity::kProduce, Wait::kNothing,
                                {users(11, "batches", "image = Image.open(path)"),
                                 library("generator_data_adapter.py", "get_tf_dataset"),
                                 users(30, "<module>", "model.fit(batches())")},
@@ -246,7 +250,7 @@ TEST(OutsideRules, AGeneratorWhoseFilesAreMissingNeverYields) {
   const auto findings = diagnose(trace);
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].cause, Cause::kSourceNeverYields);
-  EXPECT_EQ(verdict(trace, findings).state, "stuck");
+  EXPECT_EQ(verdict(trace, findings).state, State::kStuck);
 }
 
 TEST(OutsideVerdict, ACrashSaysWhatAndWhere) {
@@ -256,7 +260,7 @@ TEST(OutsideVerdict, ACrashSaysWhatAndWhere) {
   trace.outside.output.exception = "ValueError: shapes differ";
   trace.outside.output.raised_at = users(7, "main", "loss(x, y)");
   const Verdict said = verdict(trace, diagnose(trace));
-  EXPECT_EQ(said.state, "crashed");
+  EXPECT_EQ(said.state, State::kCrashed);
   EXPECT_EQ(said.sentence,
             "crashed: exit status 1; ValueError: shapes differ at train.py:7   loss(x, y)");
 }
@@ -265,7 +269,7 @@ TEST(OutsideVerdict, OfWhatMayNotBeReadNothingIsSaidButWhy) {
   Trace trace = watched({training(300)});
   trace.outside.unwatched = "process 2 is a thread of the kernel";
   const Verdict said = verdict(trace, diagnose(trace));
-  EXPECT_EQ(said.state, "not-watched");
+  EXPECT_EQ(said.state, State::kNotWatched);
   EXPECT_EQ(said.sentence, "not watched: process 2 is a thread of the kernel");
   EXPECT_TRUE(diagnose(trace).empty());
 }
@@ -274,7 +278,7 @@ TEST(OutsideVerdict, AProcessThatIsGoneIsNotHealthy) {
   Trace trace = watched({training(300)});
   trace.outside.gone = true;
   const Verdict said = verdict(trace, {});
-  EXPECT_EQ(said.state, "ended");
+  EXPECT_EQ(said.state, State::kEnded);
   EXPECT_NE(said.sentence.find("of watching"), std::string::npos) << said.sentence;
   EXPECT_FALSE(said.eta_s);
 }
@@ -285,14 +289,14 @@ TEST(OutsideVerdict, AHealthyRunSaysWhenItEnds) {
   trace.outside.progress.steps_per_epoch = 200;
   trace.outside.progress.step = 100;
   const Verdict said = verdict(trace, {});
-  EXPECT_EQ(said.state, "healthy");
+  EXPECT_EQ(said.state, State::kHealthy);
   ASSERT_TRUE(said.eta_s);
   EXPECT_DOUBLE_EQ(*said.eta_s, 20);
 }
 
 // Keras whose step waits for threads of its own, while images are read and decoded.
 Trace decoding(double bytes_per_s, int64_t line) {
-  Trace trace = watched({stack("step", "lock", {users(30, "<module>", "model.fit(data)")}, 300)});
+  Trace trace = watched({stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(data)")}, 300)});
   trace.outside.cores = trace.outside.wanted_cores = 3.9;
   trace.outside.read_rate = bytes_per_s;
   trace.outside.decodes_at = {"train.py", "", line, true, "x = tf.io.decode_jpeg(b)"};
@@ -312,8 +316,8 @@ TEST(OutsideRules, LittleReadingOrNothingToDecodeIsHealthy) {
 }
 
 TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
-  Trace trace = watched({stack("trace", "", {users(30, "<module>", "model.fit(x)")}, 200),
-                         stack("step", "lock", {users(30, "<module>", "model.fit(x)")}, 150)});
+  Trace trace = watched({stack(Activity::kTrace, Wait::kNothing, {users(30, "<module>", "model.fit(x)")}, 200),
+                         stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(x)")}, 150)});
   trace.outside.launched = true;
   trace.outside.progress = {};
   const auto findings = diagnose(trace);
@@ -329,15 +333,17 @@ TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
 }
 
 // A worker's time goes to one line, inside so many loops.
-Trace looping(int64_t loops, const char* line) {
+Trace looping(int64_t loops, const char* line, bool one_element = true) {
   SeenFrame frame = users(47, "leaf_mask", line);
   frame.loops = loops;
+  frame.one_element = one_element;
   SeenStack makes =
-      stack("produce", "", {frame, library("torch/utils/data/_utils/fetch.py", "fetch")}, 300);
+      stack(Activity::kProduce, Wait::kNothing, {frame, library("torch/utils/data/_utils/fetch.py", "fetch")}, 300,
+            Maker::kTorchWorker);
   makes.process = Role::kWorker;
   makes.places = 1, makes.top_place = 300;
   Trace trace = watched(
-      {makes, stack("fetch", "poll", {users(8, "main", "for x in loader:")}, 290), training(10)});
+      {makes, stack(Activity::kFetch, Wait::kPoll, {users(8, "main", "for x in loader:")}, 290), training(10)});
   trace.outside.processes.push_back({.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
   return trace;
 }
@@ -348,16 +354,16 @@ TEST(OutsideRules, OneElementAtATimeInALoopWithinALoopIsNamed) {
 }
 
 TEST(OutsideRules, AWholeRowOrASingleLoopIsNot) {
-  EXPECT_NE(first_cause(looping(2, "mask[0, y, :] = row")), "per-pixel-python");
+  EXPECT_NE(first_cause(looping(2, "mask[0, y, :] = row", false)), "per-pixel-python");
   EXPECT_NE(first_cause(looping(1, "mask[0, y, x] = g / 255.0")), "per-pixel-python");
-  EXPECT_NE(first_cause(looping(2, "image = resize(load(path))")), "per-pixel-python");
+  EXPECT_NE(first_cause(looping(2, "image = resize(load(path))", false)), "per-pixel-python");
 }
 
 TEST(OutsideRules, ASourceThatReadsOnAndOnInVainIsNamedAfterAWhile) {
-  SeenStack reads = stack("produce", "", {users(47, "records", "for line in stream:")}, 300);
+  SeenStack reads = stack(Activity::kProduce, Wait::kNothing, {users(47, "records", "for line in stream:")}, 300);
   reads.process = Role::kWorker;
   Trace trace =
-      watched({reads, stack("fetch", "poll", {users(69, "run", "for x in loader:")}, 350)});
+      watched({reads, stack(Activity::kFetch, Wait::kPoll, {users(69, "run", "for x in loader:")}, 350)});
   trace.outside.processes.push_back({.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
   trace.outside.progress = {};
   trace.outside.read_rate = 5e6;

@@ -39,7 +39,7 @@ struct Simulation {
   int64_t bad_from_step = 0;
   // From here on no step is made.
   double stuck_from_s = 1e9;
-  std::string stuck_phase = "waiting for data";
+  RunPhase stuck_phase = RunPhase::kWaitingForData;
   double stuck_cores = 0;
   bool feed_goes_on = false;
   bool ended = true;
@@ -117,7 +117,9 @@ inline Trace simulate(const Simulation& s) {
                .steps_per_epoch = s.steps_per_epoch,
                .epochs = 10};
   trace.stages = {{.name = s.op + "+batch", .ops = {s.op}}};
-  trace.phases = {{"first batch", 0, 0.2}, {"building", 0.2, 0.1}, {"first step", 0.3, 0.4}};
+  trace.phases = {{RunPhase::kFirstBatch, 0, 0.2},
+                  {RunPhase::kBuilding, 0.2, 0.1},
+                  {RunPhase::kFirstStep, 0.3, 0.4}};
   double steps = 0, loss_sum = 0, square_sum = 0;
   for (double at = s.sample_s; at <= s.seconds; at += s.sample_s) {
     const double quiet = std::max(0.0, at - s.stuck_from_s);
@@ -133,7 +135,7 @@ inline Trace simulate(const Simulation& s) {
     const double loss = s.loss + (s.loss_at_end - s.loss) * at / s.seconds;
     sample.loss_sum = loss_sum += done * loss;
     sample.loss_square_sum = square_sum += done * loss * loss;
-    sample.phase = quiet > 0 ? s.stuck_phase : "training";
+    sample.phase = quiet > 0 ? s.stuck_phase : RunPhase::kStep;
     sample.phase_s = quiet;
     if (s.change) s.change(sample);
     trace.samples.push_back(sample);

@@ -98,7 +98,7 @@ TEST(OutputReader, KeepsNoSecretOfRemarksAndExceptions) {
   reader.take("Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n", 2);
   reader.take("    login('me', 'opensesame')\nValueError: bad password opensesame\n", 2);
   ASSERT_EQ(reader.output().remarks.size(), 1u);
-  EXPECT_EQ(reader.output().remarks[0].find("abc123def"), std::string::npos);
+  EXPECT_EQ(reader.output().remarks[0].text.find("abc123def"), std::string::npos);
   EXPECT_EQ(reader.output().exception, "ValueError: bad password ***");
 }
 

@@ -41,11 +41,11 @@ TEST(ProcFiles, NothingToReadGivesNothing) {
 }
 
 TEST(ProcFiles, ABlockedThreadSaysWhatItWaitsFor) {
-  EXPECT_EQ(wait_kind("running\n", ""), "");
-  EXPECT_EQ(wait_kind("202 0x7f 0x80", ""), "lock");
-  EXPECT_EQ(wait_kind("0 0x5 0x7f", "pipe:[123]"), "pipe");
-  EXPECT_EQ(wait_kind("0 0x5 0x7f", "/data/a.rec"), "disk");
-  EXPECT_EQ(wait_kind("45 0x5 0x7f", "socket:[9]"), "socket");
+  EXPECT_EQ(wait_kind("running\n", ""), Wait::kNothing);
+  EXPECT_EQ(wait_kind("202 0x7f 0x80", ""), Wait::kLock);
+  EXPECT_EQ(wait_kind("0 0x5 0x7f", "pipe:[123]"), Wait::kPipe);
+  EXPECT_EQ(wait_kind("0 0x5 0x7f", "/data/a.rec"), Wait::kDisk);
+  EXPECT_EQ(wait_kind("45 0x5 0x7f", "socket:[9]"), Wait::kSocket);
 }
 
 TEST(ProcFiles, ThisProcessIsInItsOwnTreeAndCounts) {

@@ -27,6 +27,14 @@ std::vector<std::string> endless_in(const std::string& source) {
       source, [](SourceLines& s, const std::string& file) { return s.endless_generators(file); });
 }
 
+TEST(TouchesOneElement, KnowsAnElementFromARow) {
+  EXPECT_TRUE(touches_one_element("mask[0, y, x] = g / 255.0"));
+  EXPECT_TRUE(touches_one_element("g = image.getpixel((x, y))"));
+  EXPECT_TRUE(touches_one_element("total += rows[y][x]"));
+  EXPECT_FALSE(touches_one_element("mask[0, y, :] = row"));
+  EXPECT_FALSE(touches_one_element("image = resize(load(path))"));
+}
+
 TEST(SourceLines, AGeneratorThatYieldsForEverIsFoundByItsText) {
   EXPECT_EQ(endless_in("def batches():\n"
                        "    while True:\n"

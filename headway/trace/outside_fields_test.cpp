@@ -16,10 +16,10 @@ Outside something_seen() {
   Outside seen;
   seen.seen = true;
   seen.command = "python train.py";
-  seen.stacks = {{.process = "main",
-                  .thread = "main",
-                  .activity = "fetch",
-                  .wait = "lock",
+  seen.stacks = {{.process = Role::kMain,
+                  .main_thread = true,
+                  .activity = Activity::kFetch,
+                  .wait = Wait::kLock,
                   .frames = {{"train.py", "main", 12, true, "for x in loader:"}},
                   .samples = 40}};
   seen.output.shuffle_fill = 3;
@@ -52,7 +52,7 @@ TEST(OutsideFields, ComeBackAsTheyWereWritten) {
 
 TEST(OutsideFields, TheLastLineCounts) {
   std::istringstream text(
-      "{\"kind\":\"headway-trace\",\"version\":1}\n"
+      "{\"kind\":\"headway-trace\",\"version\":2}\n"
       "{\"kind\":\"outside\",\"seen\":true,\"pid\":7}\n{\"kind\":\"outside\",\"seen\":true}\n");
   EXPECT_EQ(parse_trace(text, "a trace").outside.pid, 0);
 }

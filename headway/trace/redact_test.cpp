@@ -195,7 +195,7 @@ TEST(TraceFile, HoldsNoSecrets) {
   Trace trace;
   trace.run.program = "train.py --api-key " + kHex;
   trace.run.dataset = "files(https://me:hunter2@host/a)";
-  trace.notes = {{"warning", 1, "refused: token=hunter2"}};
+  trace.notes = {{NoteKind::kWarning, 1, "refused: token=hunter2"}};
   trace.ending = "failed: password=hunter2";
   write_trace(path, trace);
   std::stringstream text;

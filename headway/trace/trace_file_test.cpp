@@ -23,7 +23,7 @@ std::string problem_of(const std::string& text) {
   return "";
 }
 
-const std::string kHead = "{\"kind\":\"headway-trace\",\"version\":1}\n";
+const std::string kHead = "{\"kind\":\"headway-trace\",\"version\":2}\n";
 
 Trace some_trace() {
   Trace trace;
@@ -31,7 +31,7 @@ Trace some_trace() {
   trace.run.cpus = 1.5;
   trace.run.callbacks = {"csv"};
   trace.stages = {{.name = "map+batch", .depth = 0, .max_workers = 3, .ops = {"map"}}};
-  trace.phases = {{"first batch", 0.5, 0.25}};
+  trace.phases = {{RunPhase::kFirstBatch, 0.5, 0.25}};
   TraceSample& sample = trace.samples.emplace_back();
   sample.at_s = 1.25;
   sample.steps = 7;
@@ -44,7 +44,7 @@ Trace some_trace() {
   trace.replay = {.batch_size = 8, .step_s = 0.5};
   trace.numbers = {{.step = 5, .gradients = {NAN}, .updates = {0.125}, .input_std = 2}};
   trace.epochs = {{.epoch = 1, .at_s = 1, .steps = 7, .logs = {{"loss", 0.5}, {"odd", NAN}}}};
-  trace.notes = {{"warning", 1, "caf\xc3\xa9 \"quoted\"\nline"}};
+  trace.notes = {{NoteKind::kWarning, 1, "caf\xc3\xa9 \"quoted\"\nline"}};
   trace.ending = "finished";
   return trace;
 }
@@ -100,7 +100,7 @@ TEST(TraceFile, IsReadWhereverItWasCut) {
 
 TEST(TraceFile, OfAnotherVersionIsRefused) {
   EXPECT_EQ(problem_of("{\"kind\":\"headway-trace\",\"version\":7}\n"),
-            "run.trace is a trace of version 7; this headway reads version 1");
+            "run.trace is a trace of version 7; this headway reads version 2");
 }
 
 TEST(TraceFile, OfAnotherKindIsRefused) {

@@ -21,7 +21,7 @@ Json json_of(const Finding& f) {
 Json json_of(const Verdict& verdict, const std::vector<Finding>& findings) {
   Json list = Json::array();
   for (const Finding& f : findings) list.push_back(json_of(f));
-  return {{"verdict", verdict.state},
+  return {{"verdict", text_of(verdict.state)},
           {"sentence", verdict.sentence},
           {"findings", list},
           {"eta_s", verdict.eta_s ? Json(*verdict.eta_s) : Json()}};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,7 @@ class LiveScreen {
   const bool terminal_, color_, unicode_;
   bool taken_ = false;        // the screen is ours
   std::string last_frame_;    // to be left behind
-  std::string last_verdict_;  // of the lines
+  std::optional<State> last_verdict_;  // of the lines
   double last_line_s_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-SeenStack stack_of(const char* activity, int64_t recent) {
+SeenStack stack_of(Activity activity, int64_t recent) {
   SeenStack stack{.process = Role::kMain, .main_thread = true, .activity = activity};
   stack.samples = stack.recent = recent;
   return stack;
@@ -37,7 +37,7 @@ Trace watched() {
   SeenProcess worker{.pid = 4712, .role = Role::kWorker, .state = TaskState::kSleeping};
   worker.wait = Wait::kLock;
   seen.processes = {main, worker};
-  seen.stacks = {stack_of("produce", 75), stack_of("step", 25)};
+  seen.stacks = {stack_of(Activity::kProduce, 75), stack_of(Activity::kStep, 25)};
   seen.threads = {{.name = "tf_Compute", .count = 2, .cores = 0.4}};
   seen.gpus = {{.name = "H200",
                 .memory_bytes = 100'000'000'000,
@@ -50,7 +50,7 @@ Trace watched() {
 }
 
 const Verdict kSlow{.state = State::kSlow, .sentence = "slow: the main thread makes its own batches"};
-const std::vector<Finding> kFindings = {{.cause = "sequence-on-main-thread",
+const std::vector<Finding> kFindings = {{.cause = Cause::kSequenceOnMainThread,
                                          .severity = Severity::kWarning,
                                          .summary = "the main thread makes its own batches",
                                          .fix = "workers=4"}};

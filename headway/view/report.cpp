@@ -226,7 +226,7 @@ std::string filled(std::string_view html,
 std::string report_html(const Trace& trace, const Verdict& verdict,
                         const std::vector<Finding>& findings) {
   Json data = json_of(verdict, findings);
-  data["verdict"] = {{"state", verdict.state}, {"sentence", verdict.sentence}};
+  data["verdict"] = {{"state", text_of(verdict.state)}, {"sentence", verdict.sentence}};
   data["program"] = trace.run.program;
   data["seconds"] = trace.samples.empty() ? Json(0) : rounded(trace.samples.back().at_s);
   data["facts"] = facts_of(trace, verdict);

@@ -67,8 +67,7 @@ TEST(Report, ShowsNamesAsTextWhateverTheyHold) {
   trace.run.program = trace.run.model = trace.run.dataset = trace.run.optimizer = evil;
   trace.stages[0].name = evil;
   trace.stages[0].ops = {evil};
-  trace.notes = {{evil, 1, evil}};
-  trace.phases = {{evil, 0, 1}};
+  trace.notes = {{NoteKind::kWarning, 1, evil}};
   trace.epochs = {{1, 1, 1, {{evil, 1.0}}}};
   trace.ending = "failed: " + evil;
   const std::string html = report_of(trace);
@@ -79,7 +78,7 @@ TEST(Report, ShowsNamesAsTextWhateverTheyHold) {
 
 TEST(Report, TakesTextThatIsNotUtf8) {
   Trace trace = starved();
-  trace.notes = {{"warning", 1, "photo\xff\xfe.jpg"}};
+  trace.notes = {{NoteKind::kWarning, 1, "photo\xff\xfe.jpg"}};
   EXPECT_NE(data_of(report_of(trace))["notes"].at(0)["text"].get<std::string>().find("photo"),
             std::string::npos);
 }
@@ -87,7 +86,7 @@ TEST(Report, TakesTextThatIsNotUtf8) {
 TEST(Report, CarriesNoSecrets) {
   Trace trace = starved();
   trace.run.program = "train.py --token hunter2";
-  trace.notes = {{"warning", 1, "https://me:hunter2@host refused"}};
+  trace.notes = {{NoteKind::kWarning, 1, "https://me:hunter2@host refused"}};
   trace.ending = "failed: PASSWORD=hunter2";
   EXPECT_EQ(report_of(trace).find("hunter2"), std::string::npos);
 }
@@ -117,8 +116,8 @@ TEST(Report, AsksNothingOfTheNetwork) {
 TEST(Report, StaysSmallHoweverLongTheRun) {
   Trace trace = simulate({.seconds = 50'000});
   for (int i = 0; i < 5000; ++i) {
-    trace.phases.push_back({"validation", double(i), 0.5});
-    trace.notes.push_back({"warning", double(i), "the same again"});
+    trace.phases.push_back({RunPhase::kValidation, double(i), 0.5});
+    trace.notes.push_back({NoteKind::kWarning, double(i), "the same again"});
     trace.epochs.push_back({i, double(i), 10, {{"loss", 1.0 / (i + 1)}, {"val_loss", NAN}}});
   }
   EXPECT_LT(report_of(trace).size(), 600'000u);

@@ -8,7 +8,7 @@
 namespace headway {
 namespace {
 
-const Finding kFinding{.cause = "serial-map",
+const Finding kFinding{.cause = Cause::kSerialMap,
                        .severity = Severity::kHigh,
                        .confidence = 0.9,
                        .summary = "one worker makes all samples",

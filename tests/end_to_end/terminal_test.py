@@ -73,7 +73,7 @@ class Terminal(VerbTest):
         self.assertNotIn(b"\x1b", (self.folder / "report.html").read_bytes())
 
     def test_a_damaged_trace_of_a_nasty_name_is_shown(self):
-        (self.folder / NASTY).write_text('{"kind":"headway-trace","version":1}\n{"kind":"run","cpus":"\x1b[2J"}\n{}\n')
+        (self.folder / NASTY).write_text('{"kind":"headway-trace","version":2}\n{"kind":"run","cpus":"\x1b[2J"}\n{}\n')
         self.assertIn("\\x1b", self.run_verb("doctor", NASTY, status=(1,)))
 
     def test_words_that_are_not_understood_are_shown(self):
