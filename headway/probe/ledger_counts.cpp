@@ -85,7 +85,7 @@ void LedgerCounts::read(double now_s, const Clocks& clocks, int64_t steps) {
     seen.main_cpu_s = share * grown(clocks.main_cpu_s, before.main_cpu_s);
     seen.main_ready_s = share * grown(clocks.main_ready_s, before.main_ready_s);
     seen.throttled_s = share * grown(clocks.throttled_s, before.throttled_s);
-    seen.neighbours_s = share * grown(clocks.neighbours_s, before.neighbours_s);
+    seen.neighbours_s = share * (clocks.neighbours_s - before.neighbours_s);
     seen.idle_s = share * grown(clocks.idle_s, before.idle_s);
     keep(std::move(part));
   }
@@ -117,7 +117,10 @@ void LedgerCounts::merge_pairs() {
 
 std::vector<LedgerBlock> LedgerCounts::blocks() const {
   std::vector<LedgerBlock> out;
-  for (const Block& block : blocks_) out.push_back(block.seen);
+  for (const Block& block : blocks_) {
+    LedgerBlock& seen = out.emplace_back(block.seen);
+    seen.neighbours_s = std::max(0.0, seen.neighbours_s);
+  }
   return out;
 }
 
