@@ -117,8 +117,6 @@ std::string without_escapes(std::string_view text) {
     if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
       i += 2;
       while (i < text.size() && (text[i] < '@' || text[i] > '~')) ++i;
-    } else if (text[i] == '\b') {
-      if (!out.empty()) out.pop_back();
     } else {
       out += text[i];
     }
@@ -132,12 +130,13 @@ void OutputReader::take(std::string_view bytes, double now_s, bool errors) {
   output_.last_s = now_s;
   std::string& partial = partial_[errors];
   for (const char c : bytes) {
-    if (c == '\n' || c == '\r') {
+    // Keras steps back over its bar before it draws the next one.
+    if (c == '\n' || c == '\r' || (c == '\b' && !partial.empty())) {
       if (!torn_[errors]) take_line(without_escapes(partial), partial_s_[errors]);
-      torn_[errors] = false;
+      torn_[errors] = torn_[errors] && c == '\b';
       partial.clear();
       if (c == '\n') ++output_.lines;
-    } else if (partial.size() < kLongestLine) {
+    } else if (c != '\b' && partial.size() < kLongestLine) {
       partial += c;
       partial_s_[errors] = now_s;
     }

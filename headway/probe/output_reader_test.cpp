@@ -117,7 +117,7 @@ TEST(OutputReader, KeepsEveryLossOnceWithItsTimeAndStep) {
   OutputReader reader;
   reader.take("Epoch 1/2\n 1/30 == 1s 90ms/step - loss: 2.0", 1);
   reader.take("\r 2/30 == 1s 90ms/step - loss: 1.5", 2);
-  reader.take("\r 3/30 == 1s 90ms/step - loss: nan", 3);
+  reader.take("\b\b\b\b\r 3/30 == 1s 90ms/step - loss: nan", 3);
   reader.take("\n", 9);
   const auto& kept = reader.losses().kept();
   ASSERT_EQ(kept.size(), 2u);

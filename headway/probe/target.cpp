@@ -37,6 +37,11 @@ bool is_trainer(const PythonCode& code) {
   return code.function.ends_with("advance") && code.file.ends_with("training_epoch_loop.py");
 }
 
+// "tf_data_private_12" -> "tf_data_private_"
+std::string without_digits(const std::string& name) {
+  return name.substr(0, std::min(name.size(), name.find_last_not_of("0123456789") + 1));
+}
+
 double value_behind(const std::string& text, const char* key) {
   const size_t at = text.find(key);
   return at == std::string::npos
@@ -203,6 +208,24 @@ std::vector<SeenValue> Target::read_values(const PythonThread& thread) {
       out.push_back(std::move(value));
     if (out.size() > kMostValues) break;
   }
+  return out;
+}
+
+std::vector<SeenThreads> Target::threads_by_name() const {
+  std::map<std::string, SeenThreads> groups;
+  for (const auto& thread : threads) {
+    const bool first = thread.tid == pid_;
+    const std::string name = first ? "main thread" : without_digits(thread.name);
+    SeenThreads& group = groups[name];
+    const auto cores = thread_cores.find(thread.tid);
+    const double used = cores == thread_cores.end() ? 0 : cores->second;
+    group.name = name, group.main = first;
+    ++group.count;
+    group.cpu_s += thread.cpu_s, group.cores += used;
+    group.busiest = std::max(group.busiest, used);
+  }
+  std::vector<SeenThreads> out;
+  for (auto& [name, group] : groups) out.push_back(std::move(group));
   return out;
 }
 

@@ -35,6 +35,8 @@ class Target {
   // The helpful variables of a stack's frames, the user's first.
   std::vector<SeenValue> read_values(const PythonThread& thread);
 
+  std::vector<SeenThreads> threads_by_name() const;
+
   // Drops what can be read again; so many bytes there are of it.
   void forget();
   size_t kept_bytes() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <string_view>
 
@@ -18,6 +19,7 @@ constexpr std::string_view kCountSteps[] = {
     "batch_no",    "minibatch", "update", "iter",        "iters",    "it",        "batch",
     "b",           "i",      "n",         "k",           "t"};
 constexpr size_t kWeak = 7;
+constexpr int64_t kSmallestBatch = 4;            // that a stride is taken for
 constexpr int64_t kChanges = 2;                  // before it is believed
 constexpr double kSteadilyS = 5;                 // it must rise for so long where no step can be seen
 constexpr int64_t kRises = 4;                    // ... and so often
@@ -63,15 +65,16 @@ void VariableProgress::take(const std::vector<SeenValue>& values, const Loops& l
     const size_t rank = rank_of(value.name);
     if (rank == std::size(kCountSteps)) continue;
     const std::string key = value.function + "\n" + value.name;
-    const auto [known, fresh] = counters_.try_emplace(key, Counter{number, 0, now_s, 0});
+    const auto [known, fresh] = counters_.try_emplace(key, Counter{number, 0, now_s, 0, 0});
     Counter& counter = known->second;
     counter.changes += number != counter.last;
     counter.rises += number > counter.last;
     if (number < counter.last) counter.rises = 0, counter.rises_since_s = now_s;
     counter.last = number;
+    counter.stride = std::gcd(counter.stride, number);
     // Of equal ones the outermost: it comes last.
     if (is_believed(value, counter, loops, now_s) && (!best || rank <= best->rank))
-      best = Found{key, rank, number};
+      best = Found{key, rank, number, rank >= kWeak ? counter.stride : 1};
   }
   if (best) count(*best, now_s);
   take_loss(values, now_s);
@@ -85,15 +88,17 @@ void VariableProgress::count(const Found& found, double now_s) {
     p.step = found.step;  // what it stood at before is not known
   }
   chosen_s_ = now_s;
+  // for i in range(0, n, batch_size): it counts samples.
+  const int64_t stride = found.stride >= kSmallestBatch ? found.stride : 1;
   int64_t done = found.step - p.step;
   if (p.first_step_s < 0) done = 0, p.first_step_s = now_s;
   if (done < 0) done = found.step;  // it begins again
   if (done > 0 && p.last_step_s >= 0) {
-    const double pace = (now_s - p.last_step_s) / double(done);
+    const double pace = (now_s - p.last_step_s) * double(stride) / double(done);
     p.step_s = p.step_s > 0 ? kStepMemory * p.step_s + (1 - kStepMemory) * pace : pace;
   }
   if (done > 0 || p.last_step_s < 0) p.last_step_s = now_s;
-  p.steps += done;
+  p.steps += stride > 1 ? (done + stride - 1) / stride : done;
   p.step = found.step;
 }
 

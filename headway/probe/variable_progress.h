@@ -29,12 +29,13 @@ class VariableProgress {
   struct Counter {
     int64_t last = 0, changes = 0;
     double rises_since_s = 0;
-    int64_t rises = 0;  // since then
+    int64_t rises = 0;   // since then
+    int64_t stride = 0;  // all its values are multiples of this
   };
   struct Found {
     std::string key{};
     size_t rank = 0;
-    int64_t step = 0;
+    int64_t step = 0, stride = 1;
   };
   bool is_believed(const SeenValue& value, const Counter& counter, const Loops& loops,
                    double now_s) const;

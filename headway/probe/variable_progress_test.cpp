@@ -39,11 +39,20 @@ TEST(VariableProgress, AnyLetterCountsInALoopThatMakesSteps) {
       trains{.stepping = {"train"}, .framework = true};
   VariableProgress loading, training;
   for (int64_t i = 0; i < 20; ++i) {
-    loading.take({value("i", 10 * i)}, loads, double(i));
-    training.take({value("i", 10 * i)}, trains, double(i));
+    loading.take({value("i", 10 * i + 1)}, loads, double(i));
+    training.take({value("i", 10 * i + 1)}, trains, double(i));
   }
   EXPECT_EQ(loading.progress().steps, 0);
   EXPECT_EQ(training.progress().steps, 170);
+}
+
+TEST(VariableProgress, ALetterThatGoesOnByBatchesCountsBatches) {
+  const VariableProgress::Loops loops{.stepping = {"train"}, .framework = true};
+  VariableProgress variables;
+  const int64_t starts[] = {64, 192, 320, 640, 960, 128};
+  for (size_t i = 0; i < std::size(starts); ++i)
+    variables.take({value("i", starts[i])}, loops, double(i));
+  EXPECT_EQ(variables.progress().steps, 5 + 5 + 2);
 }
 
 TEST(VariableProgress, WithoutAFrameworkALetterMustRiseForSomeSeconds) {

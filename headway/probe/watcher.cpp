@@ -29,7 +29,6 @@ constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
 constexpr double kLate = 0.6;
 constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
-constexpr size_t kLargestStat = 256 << 10;
 constexpr size_t kMostValues = 60;
 
 std::string ending_text(int status) {
@@ -43,34 +42,6 @@ int wait_status_of(pid_t pid) {
   const std::string whole = file_text(fmt::format("/proc/{}/stat", pid), 1024);
   const size_t code = whole.find_last_of(' ');
   return code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
-}
-
-// "tf_data_private_12" -> "tf_data_private_"
-std::string without_digits(const std::string& name) {
-  return name.substr(0, std::min(name.size(), name.find_last_not_of("0123456789") + 1));
-}
-
-std::set<int> cores_of(pid_t pid) {
-  return numbers_of_list(
-      status_field(file_text(fmt::format("/proc/{}/status", pid)), "Cpus_allowed_list"));
-}
-
-std::vector<SeenThreads> threads_by_name(const Target& target) {
-  std::map<std::string, SeenThreads> groups;
-  for (const auto& thread : target.threads) {
-    const bool first = thread.tid == target.pid();
-    const std::string name = first ? "main thread" : without_digits(thread.name);
-    SeenThreads& group = groups[name];
-    const auto cores = target.thread_cores.find(thread.tid);
-    const double used = cores == target.thread_cores.end() ? 0 : cores->second;
-    group.name = name, group.main = first;
-    ++group.count;
-    group.cpu_s += thread.cpu_s, group.cores += used;
-    group.busiest = std::max(group.busiest, used);
-  }
-  std::vector<SeenThreads> out;
-  for (auto& [name, group] : groups) out.push_back(std::move(group));
-  return out;
 }
 
 }  // namespace
@@ -215,9 +186,11 @@ Target* Watcher::main_target() const {
   return found == targets_.end() ? nullptr : found->second.get();
 }
 
-// What the main thread was about, when it could be read.
-Account Watcher::count_stacks(Target& target, Role role) {
-  Account account = Account::kUnknown;
+// What the main thread was about. Nothing where it runs no Python although training has begun: the
+// program is at its end.
+std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
+  std::optional<Account> account = Account::kUnknown;
+  const bool trains = seen_.training_since_s >= 0;
   const PythonThreads threads = target.read_stacks(now_s());
   if (role == Role::kMain && threads.all > 0) {
     seen_.python_threads = static_cast<int64_t>(threads.all);
@@ -227,11 +200,15 @@ Account Watcher::count_stacks(Target& target, Role role) {
     if (is_late()) return account;
     ++seen_.samples;
     seen_.torn += thread.torn;
-    if (thread.frames.empty()) continue;
-    const Wait wait = target.wait_of(thread.tid);
     const bool main_thread = target.is_main_thread(thread.tid);
-    const SeenStack& seen = stacks_.add(
-        thread, {role, main_thread, wait, seen_.training_since_s >= 0}, target.sources, now_s());
+    if (thread.frames.empty()) {
+      if (main_thread && !thread.torn)
+        account = trains ? std::nullopt : std::optional(Account::kPrepares);
+      continue;
+    }
+    const Wait wait = target.wait_of(thread.tid);
+    const SeenStack& seen =
+        stacks_.add(thread, {role, main_thread, wait, trains}, target.sources, now_s());
     if (!main_thread) continue;
     target.seen.wait = wait;
     if (!thread.torn) account = seen.account;
@@ -257,20 +234,18 @@ void Watcher::note_training_thread(const PythonThread& thread, Activity activity
   }
 }
 
-// Training has begun, the first step is made: what comes is counted apart from what was.
-void Watcher::mark_stages() {
+CoreLedger::Stage Watcher::stage() const {
   const SeenProgress progress = this->progress();
-  const bool trains = seen_.training_since_s >= 0, steps = progress.first_step_s >= 0;
-  if (trains == ledger_trains_ && steps == ledger_steps_) return;
-  ledger_trains_ = trains, ledger_steps_ = steps;
-  ledger_.cut(now_s(), progress.steps, trains);
+  return {.now_s = now_s(),
+          .trains = seen_.training_since_s >= 0,
+          .steps = progress.steps,
+          .stepped = progress.first_step_s >= 0};
 }
 
 void Watcher::read_stacks() {
   Target* main = main_target();
-  const Account account = main ? count_stacks(*main, Role::kMain) : Account::kUnknown;
-  mark_stages();
-  ledger_.look(account, devices_.state(account));
+  const auto account = main ? count_stacks(*main, Role::kMain) : Account::kUnknown;
+  if (account) ledger_.look(stage(), *account, devices_.state(*account));
   std::vector<Target*> workers;
   for (auto& [pid, target] : targets_)
     if (pid != main_ && target->has_python()) workers.push_back(target.get());
@@ -278,45 +253,28 @@ void Watcher::read_stacks() {
     count_stacks(*workers[next_worker_++ % workers.size()], Role::kWorker);
 }
 
-// Who had the cores since the last time.
-void Watcher::read_clocks(const SystemSample& system) {
-  std::set<int> cores = cores_of(main_);
-  const CoreTimes now = core_times(file_text("/proc/stat", kLargestStat), cores);
-  const double own_s = 1e-9 * double(process_cpu_ns());
-  if (cores == cores_ && last_tree_cpu_s_ >= 0) {
-    const double used = std::max(0.0, tree_cpu_s_ - last_tree_cpu_s_);
-    const double busy = now.busy_s - last_cores_.busy_s, idle = now.idle_s - last_cores_.idle_s;
-    clocks_.cpu_s += used;
-    clocks_.idle_s += std::max(0.0, idle);
-    clocks_.neighbours_s += busy - used - (own_s - last_own_s_);
-    clocks_.throttled_s += std::max(0.0, system.throttled_s - last_throttled_s_);
-    if (busy + idle > 0) machine_busy_ = kLate * machine_busy_ + (1 - kLate) * busy / (busy + idle);
-  }
-  seen_.cpus_allowed = double(cores.size());
-  cores_ = std::move(cores), last_cores_ = now;
-  last_tree_cpu_s_ = tree_cpu_s_, last_own_s_ = own_s, last_throttled_s_ = system.throttled_s;
-  mark_stages();
-  ledger_.read(now_s(), clocks_, progress().steps);
+void Watcher::read_ledger(CoreLedger::Used used) {
+  used.main = main_, used.cpu_s = tree_cpu_s_;
   Neighbours::Own own{.watcher = ::getpid(), .relay = options_.launched ? ::getppid() : 0};
   for (const auto& [pid, target] : targets_) own.run.insert(pid);
-  neighbours_.look(now_s(), machine_busy_, own);
-  seen_.neighbours = neighbours_.busiest();
+  ledger_.read(stage(), used, own);
 }
 
 void Watcher::read_counters() {
   const double now = now_s();
   if (const auto words = command_line(main_); !words.empty()) seen_.command = command_text(words);
   double cores = 0, read_bytes = 0, ready = 0, cpu = 0;
+  CoreLedger::Used used_now;
   std::map<pid_t, std::string> tree;
   for (const auto& [pid, target] : targets_) tree[pid] = target->seen.name;
   for (auto& [pid, target] : targets_) {
     const double ready_before = target->ready_s, main_cpu_before = target->main_cpu_s,
                  main_ready_before = target->main_ready_s;
     if (!target->read_counters(now)) continue;
-    clocks_.ready_s += target->ready_s - ready_before;
+    used_now.ready_s += target->ready_s - ready_before;
     if (pid == main_) {
-      clocks_.main_cpu_s += target->main_cpu_s - main_cpu_before;
-      clocks_.main_ready_s += target->main_ready_s - main_ready_before;
+      used_now.main_cpu_s += target->main_cpu_s - main_cpu_before;
+      used_now.main_ready_s += target->main_ready_s - main_ready_before;
     }
     target->look_whom(now, tree);
     cores += target->seen.cores;
@@ -361,7 +319,8 @@ void Watcher::read_counters() {
   sample.loss_sum = progress.loss;  // the last one
   sample.system = system_->sample();
   devices_.look();
-  read_clocks(sample.system);
+  used_now.throttled_s = sample.system.throttled_s;
+  read_ledger(used_now);
   samples_.push_back(sample);
   thin_out(samples_, kMostSamples);
 }
@@ -435,13 +394,13 @@ Trace Watcher::trace() const {
   o.output.watched = options_.launched;
   o.progress = progress();
   o.losses = (output_.losses().empty() ? variables_.losses() : output_.losses()).kept();
-  o.ledger = ledger_.blocks();
+  ledger_.put_into(o);
   o.gpus = devices_.seen();
   o.stacks = stacks_.most(kMostStacks);
   o.quiet_s = o.at_s - moved_s_;
   if (const Target* main = main_target()) {
     o.main_still_s = main->has_python() ? o.at_s - main->changed_s : 0;
-    o.threads = threads_by_name(*main);
+    o.threads = main->threads_by_name();
     if (!main->has_python() && o.at_s > 1) {
       o.blind = main->problem;
       const std::string why = seen_.gone ? "" : why_not_readable(main_);

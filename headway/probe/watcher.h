@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "headway/probe/core_ledger.h"
 #include "headway/probe/devices.h"
-#include "headway/probe/ledger_counts.h"
-#include "headway/probe/neighbours.h"
 #include "headway/probe/output_reader.h"
 #include "headway/probe/random_factor.h"
 #include "headway/probe/stack_counts.h"
@@ -59,12 +59,12 @@ class Watcher {
   void forget_if_much();
   bool is_late() const;
   void read_stacks();
-  Account count_stacks(Target& target, Role role);
+  std::optional<Account> count_stacks(Target& target, Role role);
   void note_training_thread(const PythonThread& thread, Activity activity);
   void read_counters();
   void read_variables();
-  void read_clocks(const SystemSample& system);
-  void mark_stages();
+  void read_ledger(CoreLedger::Used used);
+  CoreLedger::Stage stage() const;
   SeenProgress progress() const;
   void look_around_all();
   Target* main_target() const;
@@ -82,10 +82,7 @@ class Watcher {
   StackCounts stacks_;
   OutputReader output_;
   VariableProgress variables_;
-  LedgerCounts ledger_;
-  LedgerCounts::Clocks clocks_;
-  bool ledger_trains_ = false, ledger_steps_ = false;
-  Neighbours neighbours_;
+  CoreLedger ledger_;
   Devices devices_;
   RandomFactor pause_;
   VariableProgress::Loops loops_;
@@ -100,10 +97,7 @@ class Watcher {
   double moved_s_ = 0;  // when output, a step or reading last moved
   double last_read_bytes_ = 0, last_read_s_ = 0, last_ready_s_ = 0, last_cpu_s_ = 0;
   int64_t last_bytes_ = 0, last_steps_ = 0;
-  std::set<int> cores_;     // that the main process may use
-  CoreTimes last_cores_{};  // of those
-  double tree_cpu_s_ = 0, last_tree_cpu_s_ = -1, last_own_s_ = 0, last_throttled_s_ = 0;
-  double machine_busy_ = 0;  // of late, the share of those cores
+  double tree_cpu_s_ = 0;
   size_t next_worker_ = 0;
 };
 
