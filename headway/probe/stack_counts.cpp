@@ -62,7 +62,13 @@ const SeenStack& StackCounts::add(const PythonThread& thread, const Sample& samp
     stack.frames = seen_frames(thread, sources);
     const StackMeaning meaning = meaning_of(stack.frames, sample.process, sample.main_thread);
     stack.activity = meaning.activity, stack.maker = meaning.maker;
-    stack.account = account_of(stack.activity, stack.wait, stack.training);
+    if (stack.activity == Activity::kUser && thread.frames[0].code->users &&
+        sources.calls_compiled(thread.frames[0].code->file, thread.frames[0].line))
+      stack.activity = Activity::kStep;
+    const bool computes = stack.activity == Activity::kUser && stack.wait == Wait::kLock &&
+                          stack.frames[0].users && !may_take_a_lock(stack.frames[0].text);
+    stack.account = account_of(stack.activity, computes ? Wait::kNothing : stack.wait,
+                               stack.training);
   }
   ++stack.samples;
   stack.with_gil += thread.holds_gil;
