@@ -12,6 +12,7 @@ if [[ ${1:-} == --where ]]; then
   echo "$venv/bin/python"
   exit
 fi
+export PYTHONWARNINGS=ignore
 check="import torch, lightning.pytorch, pytorch_lightning, transformers, accelerate, jax, optax, sklearn, PIL
 from transformers import Trainer"
 make_venv "$venv" "$requirements" "$check"

@@ -10,7 +10,7 @@
     run_foreign.py --list                         names and expectations, nothing is run
 
 Exit status: 0 if at least 90% of the faults are named first and no healthy program is accused (with --steady: and no
-verdict changed more than once after 20 s, and what was named was named in time), 1 if not, 2 if it could not be tried.
+verdict changed more than once after 20 s, and what was named was named in time), 1 if not, 2 if it could not be tried, 77 if every program was skipped.
 """
 import argparse
 import json
@@ -43,6 +43,7 @@ def arguments():
     add_tools(parser)
     parser.add_argument("--set", nargs="+", default=["programs"], help="programs, held_out, blind/round1 ..., all")
     parser.add_argument("--only", default="", help="a regular expression for the names")
+    parser.add_argument("--most-seconds", type=int, default=1 << 30, help="for each program, whatever its header says")
     parser.add_argument("--beside", type=int, default=0, help="busy processes beside it")
     parser.add_argument("--steady", action="store_true", help="changes and times count, too")
     parser.add_argument("--first-run", action="store_true", help="of a blind round")
@@ -173,7 +174,8 @@ def first_run_of(options, names):
     """The record to write, or None where nothing is to be recorded."""
     if not options.first_run:
         return None
-    if len(names) != 1 or not programs.round_of(names[0]) or options.only or options.beside:
+    limited = options.only or options.beside or options.most_seconds < 1 << 30
+    if len(names) != 1 or not programs.round_of(names[0]) or limited:
         raise rounds.Closed("a first run is of one blind round, of all of it, with nobody beside it")
     rounds.check_built(options.headway)
     return rounds.FirstRun(names[0], *rounds.commits(names[0]))
@@ -207,6 +209,8 @@ def main():
     try:
         names = chosen_sets(options)
         cases = [case for name in names for case in programs.programs_of(name) if re.search(options.only, case.name)]
+        for case in cases:
+            case.seconds = min(case.seconds, options.most_seconds)
         if options.list:
             list_cases(cases)
             return 0
@@ -231,6 +235,9 @@ def main():
         report = {"cases": [case_json(r, options.beside) for r in results],
                   "skipped": [{"name": n, "why": w} for n, w in skipped]}
         pathlib.Path(options.json).write_text(json.dumps(report, indent=1))
+    if not results and skipped:
+        print(f"skipped: {skipped[0][1]}")
+        return 77
     return 0 if passed(results, options.steady) else 1
 
 
