@@ -1,6 +1,6 @@
 # python: loops
 # truth: step=computes, build=compiles, batch=makes data
-# Why: every sixth batch has a new shape, and XLA compiles for it; batches are made in numpy on the training thread.
+# Why: every ninth batch has a new shape, and XLA compiles for it; batches are made in numpy on the training thread.
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +18,8 @@ def forward(weights, x):
 def make_batch(rng, count):
     drift = np.empty((count, 384), np.float32)
     for i in range(count):
-        drift[i] = np.cumsum(rng.normal(size=384))
+        steps = np.convolve(rng.normal(size=384), np.hanning(64), mode="same")
+        drift[i] = np.cumsum(np.clip(steps, -9, 9)) / 10
     return jnp.asarray(drift / 20), jnp.asarray(drift[:, -1:])
 
 
@@ -40,7 +41,7 @@ def main():
     step, ready = 0, None
     started()
     while True:
-        if step % 6 == 0:
+        if step % 9 == 0:
             with part("build"):
                 ready = train_step.lower(weights, state, x, y).compile()
         with part("step"):
@@ -48,7 +49,7 @@ def main():
             loss.block_until_ready()
         step += 1
         with part("batch"):
-            x, y = make_batch(rng, 200 + step // 6)
+            x, y = make_batch(rng, 200 + step // 9)
         if step % 12 == 0:
             print(f"step {step} loss {float(loss):.4f}", flush=True)
 

@@ -1,6 +1,6 @@
 # python: loops
 # truth: step=computes, batch=makes data, check=validates, log=logs, save=checkpoints
-# Why: Lightning with data made in its own loop, a validation every 20 steps, a callback that writes figures, checkpoints.
+# Why: Lightning with data made in its own loop, a validation every 10 steps, a callback that writes figures, checkpoints.
 import json
 import os
 import tempfile
@@ -25,16 +25,16 @@ class Reef(torch.utils.data.IterableDataset):
             yield batch
 
     def make(self, rng):
-        waves = rng.normal(size=(96, 512)).astype(np.float32)
+        waves = rng.normal(size=(192, 512)).astype(np.float32)
         for row in waves:
-            row[:] = np.convolve(row, np.hanning(32), mode="same")
-        return torch.from_numpy(np.abs(np.fft.rfft(waves)).astype(np.float32)), torch.from_numpy(rng.integers(0, 7, 96))
+            row[:] = np.convolve(row, np.hanning(64), mode="same")
+        return torch.from_numpy(np.abs(np.fft.rfft(waves)).astype(np.float32)), torch.from_numpy(rng.integers(0, 7, 192))
 
 
 class Listener(pl.LightningModule):
     def __init__(self):
         super().__init__()
-        self.net = nn.Sequential(nn.Linear(257, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 7))
+        self.net = nn.Sequential(nn.Linear(257, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 7))
 
     def training_step(self, batch, index):
         return nn.functional.cross_entropy(self.net(batch[0]), batch[1])
@@ -81,7 +81,7 @@ class Keeper(pl.Callback):
         self.folder = folder
 
     def on_train_batch_end(self, trainer, module, outputs, batch, index):
-        if index % 15 == 14:
+        if index % 8 == 7:
             with stopwatch.part("save"):
                 trainer.save_checkpoint(os.path.join(self.folder, "last.ckpt"))
 
@@ -89,8 +89,8 @@ class Keeper(pl.Callback):
 def main():
     folder = tempfile.mkdtemp()
     rng = np.random.default_rng(6)
-    held_back = [Reef().make(rng) for _ in range(24)]
-    trainer = pl.Trainer(accelerator="cpu", max_steps=1_000_000, val_check_interval=20, num_sanity_val_steps=0,
+    held_back = [Reef().make(rng) for _ in range(16)]
+    trainer = pl.Trainer(accelerator="cpu", max_steps=1_000_000, val_check_interval=10, num_sanity_val_steps=0,
                          callbacks=[Timers(), Diary(folder), Keeper(folder)], logger=False, default_root_dir=folder,
                          enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
     trainer.fit(Listener(), torch.utils.data.DataLoader(Reef(), batch_size=None),
