@@ -1,5 +1,7 @@
 """Blind rounds: their first run is written down once, and the page that shows them says what is written."""
 import argparse
+import contextlib
+import io
 import json
 import pathlib
 import shutil
@@ -23,6 +25,13 @@ PROGRAM = """\
 # Why: for the test.
 """
 NAME = "blind/round1"
+# Says the same of everything.
+STAND_IN = """\
+#!/usr/bin/env python3
+import json, sys
+with open(sys.argv[3], "w") as file:
+    json.dump({"verdict": "slow", "findings": [{"cause": "serial-map", "severity": "high", "where": ""}]}, file)
+"""
 
 
 def options(**more):
@@ -122,6 +131,41 @@ class Rounds(unittest.TestCase):
         with self.assertRaises(rounds.Closed):
             rounds.check_built(str(self.folder / "headway"))
 
+    def test_a_build_tree_answers_for_what_it_has_made(self):
+        headway = self.folder / "headway"
+        headway.write_text(STAND_IN)
+        headway.chmod(0o755)
+        rule = "rule make\n  command = true\n"
+        (self.folder / "build.ninja").write_text(rule + "build headway_cli: phony headway\n")
+        rounds.check_built(str(headway))
+        (self.folder / "build.ninja").write_text(rule + "build headway_cli: make\n")
+        with self.assertRaisesRegex(rounds.Closed, "build it first"):
+            rounds.check_built(str(headway))
+
+    def test_a_first_run_from_start_to_end(self):
+        (self.folder / "build").mkdir()
+        headway = self.folder / "build/headway"
+        headway.write_text(STAND_IN)
+        headway.chmod(0o755)
+        (self.folder / "build/build.ninja").write_text("build headway_cli: phony headway\n")
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("commit", "-qm", "programs")
+        self.patch(run_foreign, "python_of", lambda script: "")
+        words = ["run_foreign.py", "--headway", str(headway), "--set", NAME]
+        told = self.folder / "told.json"
+        for more, status in (([], 2), (["--first-run"], 1), (["--first-run"], 2), (["--json", str(told)], 1)):
+            self.patch(sys, "argv", words + more)
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                self.assertEqual(run_foreign.main(), status)
+        record = rounds.first_run(NAME)
+        self.assertEqual(record["programs_commit"], rounds.git("rev-parse", "HEAD"))
+        self.assertEqual([(case["name"], case["given"], case["right"]) for case in record["cases"]],
+                         [("kiln", ["serial-map"], True), ("loom", ["serial-map"], False)])
+        again = json.loads(told.read_text())["cases"][0]
+        self.assertEqual((again["set"], again["round"], again["first_run"], again["expected"], again["given"]),
+                         (NAME, "round1", ["serial-map"], "serial-map", ["serial-map"]))
+
     def test_the_page_shows_every_case_and_marks_what_was_missed(self):
         record = self.first_run()
         record.add(self.result("loom", "serial-map"))
@@ -146,7 +190,8 @@ class Kept(unittest.TestCase):
     """What is in the repository."""
 
     def test_the_page_is_as_it_would_be_written(self):
-        self.assertEqual(write_score.PAGE.read_text(), write_score.page(write_score.PAGE.read_text(), write_score.all_records()))
+        page = write_score.PAGE.read_text()
+        self.assertEqual(page, write_score.page(page, write_score.all_records()))
 
     def test_every_fault_of_a_round_is_proved(self):
         for name in filter(program.round_of, program.all_sets()):

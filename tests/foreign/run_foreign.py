@@ -10,7 +10,8 @@
     run_foreign.py --list                         names and expectations, nothing is run
 
 Exit status: 0 if at least 90% of the faults are named first and no healthy program is accused (with --steady: and no
-verdict changed more than once after 20 s, and what was named was named in time), 1 if not, 2 if it could not be tried, 77 if every program was skipped.
+verdict changed more than once after 20 s, and what was named was named in time), 1 if not, 2 if it could not be
+tried, 77 if every program was skipped.
 """
 import argparse
 import json
