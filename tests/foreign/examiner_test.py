@@ -5,6 +5,7 @@ import shutil
 import stat
 import tempfile
 import unittest
+from unittest import mock
 
 import examine
 import judge
@@ -159,6 +160,19 @@ class Examiner(unittest.TestCase):
         silent.chmod(0o755)
         with self.assertRaises(examine.NoVerdict):
             examine.examine(self.case(), str(silent), {"plain": "/usr/bin/python3"})
+
+    def test_output_is_held_back_behind_a_pipe_and_not_at_a_desk(self):
+        for shell in ({}, {"PYTHONUNBUFFERED": "1"}):
+            with mock.patch.dict(os.environ, shell):
+                self.assertEqual(examine.environment(self.case())["PYTHONUNBUFFERED"], "1")
+                attached = self.case(ONE.replace("# verdict", "# how: attach\n# verdict"))
+                self.assertNotIn("PYTHONUNBUFFERED", examine.environment(attached))
+
+    def test_a_reason_may_be_longer_and_a_misspelt_line_is_refused(self):
+        case = self.case(ONE.replace("# in two lines.", "# in two lines. So it\n# is: often.\n#\n# env: A=1"))
+        self.assertEqual((case.why, case.environment), ("for the test, in two lines. So it is: often. ", {"A": "1"}))
+        with self.assertRaises(SystemExit):
+            self.case(ONE.replace("# verdict:", "# verdickt:"))
 
     def test_an_unknown_python_is_refused(self):
         with self.assertRaises(SystemExit):

@@ -13,6 +13,8 @@ HELD_OUT = HERE / "held_out"
 BLIND = HERE / "blind"  # a folder for each round
 NOT_PROGRAMS = {"make_files.py", "loops.py", "stopwatch.py"}  # what programs import; it lies beside them
 PYTHONS = ("tensorflow", "torch", "loops", "plain")
+FIELDS = {"python", "expected", "verdict", "seconds", "where", "severity", "how", "setup", "wrap", "env", "most-cores", "seed",
+          "why", "truth"}
 CAUSES = HERE.parents[1] / "docs" / "causes"
 
 
@@ -78,12 +80,13 @@ def fields_of(lines):
     fields, last = {}, None
     for line in lines:
         match = re.match(r"([A-Za-z-]+): +(.*)", line)
-        if match:
-            last = match[1].lower()
+        name = match[1].lower() if match else ""
+        if match and (name in FIELDS or last != "why"):
+            last = name
             fields[last] = match[2].strip()
         elif last == "why":
             fields["why"] += " " + line
-        else:
+        elif line and not line.startswith("!"):
             raise ValueError(f"not a header line: {line}")
     return fields
 
@@ -104,7 +107,7 @@ def read_program(path, of_set=""):
             python=fields.pop("python"),
             expected=known(expected),
             accepted=[known(cause.strip()) for cause in (also or "").split(",") if cause.strip()],
-            verdicts=[v for v in fields.pop("verdict", "").split("|") if v],
+            verdicts=[v.strip() for v in fields.pop("verdict", "").split("|") if v.strip()],
             seconds=int(fields.pop("seconds")),
             why=fields.pop("why"),
             saying_is_enough=fields.pop("severity", "warning") == "info",
