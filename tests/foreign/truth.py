@@ -118,6 +118,11 @@ def compare(true, stated):
     return sorted((entry for entry in entries if entry.counts), key=lambda entry: -max(entry.true, entry.share))
 
 
+def unknown_share(stated):
+    """What is stated as unknown, and what is not stated at all."""
+    return stated.get("unknown", (0.0,))[0] + max(0.0, 1 - sum(share for share, _, _ in stated.values()))
+
+
 def tables_hold(tables):
     """`tables`: [(entries, unknown)] of each program."""
     entries = [entry for table, _ in tables for entry in table]
@@ -138,7 +143,7 @@ def run_watched(case, options, pythons):
         path = pathlib.Path(folder) / "times.json"
         case = dataclasses.replace(case, seconds=options.seconds, environment={"TRUTH_FILE": str(path)})
         verdict = examine.examine(case, options.headway, pythons)
-        if "ledger" not in verdict:
+        if not verdict.get("ledger"):
             raise examine.NoVerdict("the verdict has no ledger")
         return read_truth(path), verdict["ledger"]
 
@@ -215,7 +220,7 @@ def main():
             print(f"{case.name}: {problem}", flush=True)
             continue
         stated = stated_shares(ledger)
-        table = (compare(true_shares(case, written), stated), stated.get("unknown", (0.0,))[0])
+        table = (compare(true_shares(case, written), stated), unknown_share(stated))
         show(case, *table)
         tables.append(table)
         report.append({"name": case.name, "unknown": table[1],

@@ -106,6 +106,10 @@ class Truth(unittest.TestCase):
         self.assertEqual(sorted(found), ["computes", "sleeps"])
         self.assertFalse(found["sleeps"].right)
 
+    def test_what_no_account_states_is_unknown(self):
+        stated = truth.stated_shares(ledger(("computes", 0.6, 0.5, 0.7), ("unknown", 0.1, 0.0, 0.2)))
+        self.assertAlmostEqual(truth.unknown_share(stated), 0.4)
+
     def test_the_goals(self):
         good, near = truth.Entry("computes", 0.5, 0.5, 0.4, 0.6), truth.Entry("logs", 0.5, 0.52, 0.51, 0.53)
         wrong = truth.Entry("logs", 0.5, 0.7, 0.6, 0.8)
