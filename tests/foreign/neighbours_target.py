@@ -5,13 +5,13 @@ from torch import nn
 
 def main():
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(784, 2048), nn.ReLU(), nn.Linear(2048, 2048), nn.ReLU(), nn.Linear(2048, 10))
+    model = nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     digits, labels = torch.randn(16_384, 784), torch.randint(10, (16_384,))
     step = 0
     while True:
-        for first in range(0, len(digits), 512):
-            loss = nn.functional.cross_entropy(model(digits[first:first + 512]), labels[first:first + 512])
+        for first in range(0, len(digits), 256):
+            loss = nn.functional.cross_entropy(model(digits[first:first + 256]), labels[first:first + 256])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

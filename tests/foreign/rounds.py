@@ -6,7 +6,6 @@
 A round is closed when every program of it has run. Until then it can be gone on with (a machine may fail), by the same
 code only; a program that has run does not run again.
 """
-import contextlib
 import datetime
 import json
 import pathlib
@@ -89,7 +88,7 @@ class FirstRun:
         if before:
             self.record = before
         else:
-            with contextlib.suppress(FileNotFoundError), open(self.path, "x") as file:
+            with open(self.path, "x") as file:
                 json.dump(self.record, file, indent=1)
 
     def open_cases(self, cases):
