@@ -276,6 +276,7 @@ bool is_training(Activity activity) {
 
 Account account_of(Activity activity, Wait wait, bool training) {
   switch (activity) {
+    case Activity::kImport: return Account::kPrepares;
     case Activity::kTrace: return Account::kCompiles;
     case Activity::kFetch: return Account::kWaitsForData;
     case Activity::kProduce: return Account::kMakesData;

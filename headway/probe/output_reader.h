@@ -47,13 +47,14 @@ class OutputReader {
   LossSeries losses_;
   int64_t other_steps_ = 0;
   double partial_s_[2] = {};  // when the last of it came
-  std::string partial_[2];  // standard output and standard error
-  bool torn_[2] = {};       // what is left of a line that was not seen whole
+  std::string partial_[2];    // standard output and standard error
+  bool torn_[2] = {};         // what is left of a line that was not seen whole
   bool in_traceback_ = false;
   bool learns_length_ = false;  // Keras was not told how many steps an epoch has
   bool validating_ = false;
   int64_t last_epoch_ = 0, last_step_ = 0;
-  std::map<std::pair<int64_t, int64_t>, int64_t> bars_;  // tqdm's by epoch and length: the last step
+  std::map<std::pair<int64_t, int64_t>, int64_t>
+      bars_;  // tqdm's by epoch and length: the last step
 };
 
 // Without colours and cursor movements.

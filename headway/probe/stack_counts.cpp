@@ -65,8 +65,8 @@ const SeenStack& StackCounts::add(const PythonThread& thread, const Sample& samp
       stack.activity = Activity::kStep;
     const bool computes = stack.activity == Activity::kUser && stack.wait == Wait::kLock &&
                           stack.frames[0].users && !may_take_a_lock(stack.frames[0].text);
-    stack.account = account_of(stack.activity, computes ? Wait::kNothing : stack.wait,
-                               stack.training);
+    stack.account =
+        account_of(stack.activity, computes ? Wait::kNothing : stack.wait, stack.training);
   }
   ++stack.samples;
   stack.with_gil += thread.holds_gil;

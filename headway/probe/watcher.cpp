@@ -5,16 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "headway/core/clock.h"
 #include "headway/core/limits.h"
 #include "headway/probe/activity.h"
+#include "headway/probe/endings.h"
 #include "headway/probe/permission.h"
 #include "headway/probe/program_facts.h"
-#include "headway/probe/surroundings.h"
-#include "headway/probe/thread_settings.h"
 #include "headway/probe/waits_for.h"
 #include "headway/trace/redact.h"
 
@@ -30,19 +27,6 @@ constexpr double kLate = 0.6;
 constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
 constexpr size_t kMostValues = 60;
-
-std::string ending_text(int status) {
-  if (WIFSIGNALED(status))
-    return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  return fmt::format("exit status {}", WEXITSTATUS(status));
-}
-
-// What a process left for its parent: the last number of its line in /proc. 0: not known, or well.
-int wait_status_of(pid_t pid) {
-  const std::string whole = file_text(fmt::format("/proc/{}/stat", pid), 1024);
-  const size_t code = whole.find_last_of(' ');
-  return code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
-}
 
 }  // namespace
 
@@ -169,7 +153,6 @@ void Watcher::find_processes() {
     target->seen.role = pid == main_           ? Role::kMain
                         : target->has_python() ? Role::kWorker
                                                : Role::kOther;
-  if (main_target()) seen_.command = redact(fmt::format("{}", fmt::join(command_line(main_), " ")));
 }
 
 // A zombie tells how it ended to those who may look.
@@ -223,8 +206,8 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
 void Watcher::note_training_thread(const PythonThread& thread, Activity activity) {
   if (seen_.training_since_s < 0 && is_training(activity)) seen_.training_since_s = now_s();
   output_.validates(activity == Activity::kValidate);
-  const bool steps = activity == Activity::kStep || activity == Activity::kTrace ||
-                     activity == Activity::kSync;
+  const bool steps =
+      activity == Activity::kStep || activity == Activity::kTrace || activity == Activity::kSync;
   for (const PythonFrame& frame : thread.frames) {
     const PythonCode& code = *frame.code;
     if (code.users && steps && loops_.stepping.size() < kMostLoops)
@@ -351,18 +334,8 @@ void Watcher::read_variables() {
 void Watcher::look_around_all() {
   if (!targets_.count(main_)) return;
   const Surroundings around = look_around(main_);
-  if (!around.network_files.empty()) seen_.network_files = around.network_files;
-  seen_.shm_bytes = around.shm_bytes;
-  seen_.shm_free_bytes = seen_.shm_free_bytes < 0
-                             ? around.shm_free_bytes
-                             : std::min(seen_.shm_free_bytes, around.shm_free_bytes);
-  seen_.cuda_libraries = around.cuda_libraries;
-  if (around.framework != Framework::kNone) seen_.framework = around.framework;
+  note_surroundings(around, main_, seen_);
   if (keras_fits_) seen_.framework = Framework::kKeras;
-  seen_.reference_blas = around.reference_blas;
-  std::erase_if(seen_.settings, [](const SeenThreadSetting& each) { return each.at.line == 0; });
-  for (SeenThreadSetting& setting : environment_settings_of(main_))
-    seen_.settings.push_back(std::move(setting));
   std::set<int64_t> pids;
   for (const auto& [pid, target] : targets_) pids.insert(pid);
   devices_.look_around(pids, around.gpu_open);

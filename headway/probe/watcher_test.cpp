@@ -62,5 +62,39 @@ TEST(Watcher, SaysOfAZombieThatThereIsNothingToWatch) {
   ::waitpid(child, nullptr, 0);
 }
 
+TEST(Watcher, CountsWhatCannotBeReadAsUnknown) {
+  const PinnedChild child;  // no Python
+  Watcher watcher(child.pid, {});
+  int64_t looks = 0;
+  for (int i = 0; i < 200 && watcher.trace().outside.ledger.empty(); ++i) {
+    EXPECT_TRUE(watcher.look());
+    ::usleep(20'000);
+  }
+  const Outside seen = watcher.trace().outside;
+  ASSERT_FALSE(seen.ledger.empty());
+  for (const LedgerBlock& block : seen.ledger) {
+    EXPECT_FALSE(block.training);
+    for (const LedgerEntry& entry : block.entries) {
+      EXPECT_EQ(entry.account, Account::kUnknown);
+      EXPECT_EQ(entry.device, DeviceState::kNone);
+      looks += entry.looks;
+    }
+  }
+  EXPECT_GT(looks, 0);
+}
+
+TEST(RandomFactor, IsOneOnAverageAndNeverTheSame) {
+  RandomFactor random(7);
+  double sum = 0, before = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const double factor = random.next();
+    EXPECT_GE(factor, 0.5);
+    EXPECT_LE(factor, 1.5);
+    EXPECT_NE(factor, before);
+    sum += before = factor;
+  }
+  EXPECT_NEAR(sum / 10000, 1, 0.02);
+}
+
 }  // namespace
 }  // namespace headway
