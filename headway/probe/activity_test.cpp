@@ -13,26 +13,25 @@ Activity meaning(std::vector<SeenFrame> frames, Role role = Role::kMain) {
 }
 
 TEST(Activity, ADatasetCalledByTheLoaderOfTheMainThreadProduces) {
-  EXPECT_EQ(
-      meaning({users("Cats.__getitem__"),
-                   library("/lib/torch/utils/data/_utils/fetch.py", "_MapDatasetFetcher.fetch"),
-                   library("/lib/torch/utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
-                   users("main")}),
-      Activity::kProduce);
+  EXPECT_EQ(meaning({users("Cats.__getitem__"),
+                     library("/lib/torch/utils/data/_utils/fetch.py", "_MapDatasetFetcher.fetch"),
+                     library("/lib/torch/utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
+                     users("main")}),
+            Activity::kProduce);
 }
 
 TEST(Activity, AForkedWorkerDoesNotInheritWhatItsParentDid) {
   EXPECT_EQ(meaning({library("/lib/multiprocessing/queues.py", "Queue.get"),
-                         library("/lib/torch/utils/data/_utils/worker.py", "_worker_loop"),
-                         library("/lib/multiprocessing/popen_fork.py", "Popen._launch"),
-                         library("/lib/torch/utils/data/dataloader.py", "DataLoader.__iter__"),
-                         users("main")}),
+                     library("/lib/torch/utils/data/_utils/worker.py", "_worker_loop"),
+                     library("/lib/multiprocessing/popen_fork.py", "Popen._launch"),
+                     library("/lib/torch/utils/data/dataloader.py", "DataLoader.__iter__"),
+                     users("main")}),
             Activity::kIdle);
 }
 
 TEST(Activity, ALoopThatIsCalledValidateValidates) {
   EXPECT_EQ(meaning({library("/lib/torch/nn/modules/module.py", "Module._call_impl"),
-                         users("validate"), users("main")}),
+                     users("validate"), users("main")}),
             Activity::kValidate);
 }
 

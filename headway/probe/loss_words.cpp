@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "headway/trace/trace.h"
 
@@ -135,6 +136,13 @@ bool names_a_loss(std::string_view variable) {
   return is_one_of(
       variable, {"loss", "train_loss", "loss_value", "loss_val", "lossv", "batch_loss", "step_loss",
                  "loss_float", "cost", "mse", "nll", "objective", "rmse", "perplexity"});
+}
+
+void LossSeries::add_of_bar(double at_s, int64_t step, double value) {
+  const bool same = std::exchange(bar_step_, step) == step;
+  const bool was_finite = std::exchange(bar_was_finite_, std::isfinite(value));
+  if (!same || was_finite != bar_was_finite_) return add(at_s, step, value);
+  if (was_finite) last = kept_.back().value = value;
 }
 
 void LossSeries::add(double at_s, int64_t step, double value) {

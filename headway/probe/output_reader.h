@@ -40,7 +40,7 @@ class OutputReader {
   void traceback_line(const std::string& line);
   void at_step(int64_t epoch, int64_t step, int64_t of, double now_s);
   void made(int64_t steps, double now_s);
-  void note_loss(const std::string& line, double now_s);
+  void note_loss(const std::string& line, bool bar, double now_s);
 
   SeenProgress progress_{.source = ProgressSource::kOutput};
   SeenOutput output_{.watched = true};

@@ -316,19 +316,28 @@ void Watcher::read_variables() {
   variables_.take(seen_.values, loops_, now_s());
   output_.steps_are(variables_.progress().steps);
   note_thread_settings(*main, main->main_stack, seen_);
+  if (reads_others_ = !reads_others_; reads_others_) read_other_variables();
+  seen_.values.insert(seen_.values.end(), other_values_.begin(), other_values_.end());
+  if (seen_.values.size() > kMostValues) seen_.values.resize(kMostValues);
+  note_values(seen_.values, main_, seen_);
+}
+
+// Of all threads but the main one: dear, and half as often will do.
+void Watcher::read_other_variables() {
+  other_values_.clear();
   for (auto& [pid, target] : targets_) {
     if (!target->has_python()) continue;
     const PythonThreads threads = target->read_stacks(now_s());
     for (const PythonThread& thread : threads.read) {
-      if (is_late()) break;
+      if (is_late()) return;
       note_source(*target, thread, seen_);
-      if (thread.torn || (pid == main_ && main->is_main_thread(thread.tid))) continue;
-      if (seen_.values.size() > kMostValues) continue;
-      for (SeenValue& value : target->read_values(thread)) seen_.values.push_back(std::move(value));
+      if (thread.torn || (pid == main_ && target->is_main_thread(thread.tid))) continue;
+      if (other_values_.size() > kMostValues) continue;
+      for (SeenValue& value : target->read_values(thread))
+        other_values_.push_back(std::move(value));
     }
-    if (seen_.values.size() > kMostValues || is_late()) break;
+    if (other_values_.size() > kMostValues) return;
   }
-  note_values(seen_.values, main_, seen_);
 }
 
 void Watcher::look_around_all() {

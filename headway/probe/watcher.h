@@ -63,6 +63,7 @@ class Watcher {
   void note_training_thread(const PythonThread& thread, Activity activity);
   void read_counters();
   void read_variables();
+  void read_other_variables();
   void read_ledger(CoreLedger::Used used);
   CoreLedger::Stage stage() const;
   SeenProgress progress() const;
@@ -91,6 +92,8 @@ class Watcher {
   pid_t system_of_ = 0;
   double next_system_s_ = 0;
   Outside seen_;
+  std::vector<SeenValue> other_values_;
+  bool reads_others_ = false;
   RunFacts run_;
   std::vector<TraceSample> samples_;
   double next_stacks_s_ = 0, next_counters_s_ = 0, next_around_s_ = 1;

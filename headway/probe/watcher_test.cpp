@@ -65,22 +65,17 @@ TEST(Watcher, SaysOfAZombieThatThereIsNothingToWatch) {
 TEST(Watcher, CountsWhatCannotBeReadAsUnknown) {
   const PinnedChild child;  // no Python
   Watcher watcher(child.pid, {});
-  int64_t looks = 0;
-  for (int i = 0; i < 200 && watcher.trace().outside.ledger.empty(); ++i) {
+  std::vector<LedgerEntry> entries;
+  for (int i = 0; i < 500 && entries.empty(); ++i) {
     EXPECT_TRUE(watcher.look());
     ::usleep(20'000);
+    for (const LedgerBlock& block : watcher.trace().outside.ledger)
+      entries.insert(entries.end(), block.entries.begin(), block.entries.end());
   }
-  const Outside seen = watcher.trace().outside;
-  ASSERT_FALSE(seen.ledger.empty());
-  for (const LedgerBlock& block : seen.ledger) {
-    EXPECT_FALSE(block.training);
-    for (const LedgerEntry& entry : block.entries) {
-      EXPECT_EQ(entry.account, Account::kUnknown);
-      EXPECT_EQ(entry.device, DeviceState::kNone);
-      looks += entry.looks;
-    }
-  }
-  EXPECT_GT(looks, 0);
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].account, Account::kUnknown);
+  EXPECT_EQ(entries[0].device, DeviceState::kNone);
+  EXPECT_GT(entries[0].looks, 0);
 }
 
 TEST(RandomFactor, IsOneOnAverageAndNeverTheSame) {
