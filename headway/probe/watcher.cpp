@@ -23,8 +23,6 @@ constexpr int64_t kLongestLookNs = 500'000'000;
 constexpr size_t kMostKept = 256 << 20;  // of what targets showed us
 constexpr double kMostOfACore = 0.012;   // for reading stacks
 constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
-constexpr double kLate = 0.6;
-constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
 constexpr size_t kMostValues = 60;
 
@@ -246,7 +244,8 @@ void Watcher::read_ledger(CoreLedger::Used used) {
 void Watcher::read_counters() {
   const double now = now_s();
   if (const auto words = command_line(main_); !words.empty()) seen_.command = command_text(words);
-  double cores = 0, read_bytes = 0, ready = 0, cpu = 0;
+  double cores = 0;
+  RunRates::Sums sums;
   CoreLedger::Used used_now;
   std::map<pid_t, std::string> tree;
   for (const auto& [pid, target] : targets_) tree[pid] = target->seen.name;
@@ -261,22 +260,11 @@ void Watcher::read_counters() {
     }
     target->look_whom(now, tree);
     cores += target->seen.cores;
-    read_bytes += target->read_bytes, ready += target->ready_s, cpu += target->cpu_s;
+    sums.read_bytes += target->read_bytes;
+    sums.ready_s += target->ready_s, sums.cpu_s += target->cpu_s;
   }
   seen_.cores = cores;
-  const double passed = now - last_read_s_;
-  if (passed > 0) {
-    const double rate = std::max(0.0, (read_bytes - last_read_bytes_) / passed);
-    seen_.read_rate = kLate * seen_.read_rate + (1 - kLate) * rate;
-    if (rate >= kReadMoves && last_read_s_ > 0) moved_s_ = now;
-    const double waited = std::max(0.0, ready - last_ready_s_),
-                 used = std::max(0.0, cpu - last_cpu_s_);
-    const double wanted = (waited + used) / passed;
-    seen_.wanted_cores = kLate * seen_.wanted_cores + (1 - kLate) * wanted;
-    if (waited + used > 0)
-      seen_.ready_share = kLate * seen_.ready_share + (1 - kLate) * waited / (waited + used);
-  }
-  last_read_s_ = now, last_read_bytes_ = read_bytes, last_ready_s_ = ready, last_cpu_s_ = cpu;
+  if (rates_.take(now, sums, seen_)) moved_s_ = now;
   if (output_.output().bytes != last_bytes_) moved_s_ = now;
   if (output_.progress().steps + variables_.progress().steps != last_steps_) moved_s_ = now;
   last_bytes_ = output_.output().bytes,

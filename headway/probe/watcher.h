@@ -14,6 +14,7 @@
 #include "headway/probe/devices.h"
 #include "headway/probe/output_reader.h"
 #include "headway/probe/random_factor.h"
+#include "headway/probe/run_rates.h"
 #include "headway/probe/stack_counts.h"
 #include "headway/probe/target.h"
 #include "headway/probe/variable_progress.h"
@@ -98,7 +99,7 @@ class Watcher {
   std::vector<TraceSample> samples_;
   double next_stacks_s_ = 0, next_counters_s_ = 0, next_around_s_ = 1;
   double moved_s_ = 0;  // when output, a step or reading last moved
-  double last_read_bytes_ = 0, last_read_s_ = 0, last_ready_s_ = 0, last_cpu_s_ = 0;
+  RunRates rates_;
   int64_t last_bytes_ = 0, last_steps_ = 0;
   double tree_cpu_s_ = 0;
   size_t next_worker_ = 0;
