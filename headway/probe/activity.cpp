@@ -267,7 +267,6 @@ bool is_training(Activity activity) {
     case Activity::kProduce:
     case Activity::kStep:
     case Activity::kValidate:
-    case Activity::kCallback:
     case Activity::kCheckpoint:
     case Activity::kFit: return true;
     default: return false;

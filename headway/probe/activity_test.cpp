@@ -40,5 +40,30 @@ TEST(Activity, OwnCodeIsOwnCode) {
   EXPECT_FALSE(is_training(Activity::kUser));
 }
 
+TEST(Activity, ALineOfALogBeforeTrainingDoesNotBeginIt) {
+  EXPECT_FALSE(is_training(
+      meaning({library("/usr/lib/python3.11/logging/__init__.py", "Logger.info"), users("main")})));
+}
+
+TEST(Activity, ARecomputationIsAStepAndNoCheckpoint) {
+  EXPECT_EQ(meaning({users("Block.forward"),
+                     library("/lib/torch/utils/checkpoint.py", "CheckpointFunction.backward"),
+                     library("/lib/torch/autograd/function.py", "BackwardCFunction.apply"),
+                     library("/lib/torch/autograd/__init__.py", "backward"), users("main")}),
+            Activity::kStep);
+}
+
+TEST(Activity, WhatDynamoWrapsRunsAndWhatItConvertsCompiles) {
+  const SeenFrame wrapper = library("/lib/torch/_dynamo/eval_frame.py", "_fn");
+  EXPECT_EQ(meaning({wrapper, users("main")}), Activity::kUser);
+  EXPECT_EQ(meaning({library("/lib/torch/_dynamo/convert_frame.py", "_compile"), wrapper,
+                     users("main")}),
+            Activity::kTrace);
+}
+
+TEST(Activity, LoadingModulesInTheMiddleIsPreparing) {
+  EXPECT_EQ(account_of(Activity::kImport, Wait::kNothing, true), Account::kPrepares);
+}
+
 }  // namespace
 }  // namespace headway

@@ -15,6 +15,9 @@ namespace headway {
 // "mask[0, y, x] = ..." or getpixel(): the line is about one element of an array.
 bool touches_one_element(const std::string& line);
 
+// The line calls a library that makes or reads data and does not train: numpy, PIL, json, open() ...
+bool calls_for_data(const std::string& line);
+
 // Does the line ask for a lock, or wait for a thread, itself? Else a library that it calls waits
 // for threads of its own. True when nothing is known of it.
 bool may_take_a_lock(const std::string& line);

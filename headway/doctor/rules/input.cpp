@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "headway/core/limits.h"
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
 namespace {
@@ -111,6 +112,8 @@ bool surely_computes(const Evidence& e, const FeedDemand& feed) {
   return e.cpu_per_step_s() - e.own_cpu_s() >= kMostlyWaits * feed.work_s;
 }
 
+}  // namespace
+
 std::optional<Finding> serial_map(const Evidence& e) {
   const auto s = starved(e);
   if (!s) return std::nullopt;
@@ -163,6 +166,8 @@ std::optional<Finding> few_workers(const Evidence& e) {
   return f;
 }
 
+namespace {
+
 FileSample files_between(const FileSample& a, const FileSample& b) {
   return {.opens = b.opens - a.opens,
           .reads = b.reads - a.reads,
@@ -170,6 +175,8 @@ FileSample files_between(const FileSample& a, const FileSample& b) {
           .open_s = b.open_s - a.open_s,
           .read_s = b.read_s - a.read_s};
 }
+
+}  // namespace
 
 std::optional<Finding> slow_storage(const Evidence& e) {
   const auto s = starved(e);
@@ -222,6 +229,8 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   return f;
 }
 
+namespace {
+
 // What making the images smaller once would save, per step.
 double pixel_work_s(const Evidence& e) {
   double sum = 0;
@@ -235,6 +244,8 @@ double pixel_work_s(const Evidence& e) {
   }
   return e.steps > 0 ? sum / double(e.steps) : 0;
 }
+
+}  // namespace
 
 std::optional<Finding> decode_saturated(const Evidence& e) {
   const auto s = starved(e);
@@ -303,12 +314,5 @@ std::optional<Finding> upload_bound(const Evidence& e) {
       .fix = "send bytes, not floats: leave normalisation to the device",
       .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
-
-constexpr Rule kRules[] = {serial_map,       few_workers, slow_storage,
-                           decode_saturated, input_bound, upload_bound};
-
-}  // namespace
-
-std::span<const Rule> input_rules() { return kRules; }
 
 }  // namespace headway

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
-namespace {
-
 // "nan-loss: photos/7.jpg: 'image' is nan at value 12", as an Error names its cause.
 std::optional<Finding> refused(const Evidence& e) {
   const auto note = e.note(NoteKind::kCause);
@@ -33,11 +32,5 @@ std::optional<Finding> disk_full(const Evidence& e) {
       .where = "checkpoint",
       .fix = "make room, keep fewer checkpoints (.keep), or name a folder on another disk"};
 }
-
-constexpr Rule kRules[] = {refused, disk_full};
-
-}  // namespace
-
-std::span<const Rule> refusal_rules() { return kRules; }
 
 }  // namespace headway
