@@ -1,0 +1,115 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "headway/core/sync.h"
+#include "headway/trace/nvml.h"
+#include "headway/trace/step_counters.h"
+#include "headway/trace/trace.h"
+#include "headway/trace/trace_file.h"
+#include "headway/observe/feed_watch.h"
+
+namespace headway {
+
+// The inside eye. A thread looks at the counters of a run four times a
+// second at first, more seldom the longer it lasts or the dearer a look is, and keeps what it saw
+// as a Trace of bounded size; in a file too when it has a name. The training thread only stores a
+// few numbers.
+//
+//   TraceRecorder recorder("run.trace", facts, counters);
+//   recorder.watch(&pipeline);  ...  recorder.watch(nullptr);  // before it goes
+//   const Trace trace = recorder.finish("finished");
+class TraceRecorder {
+ public:
+  // `counters` outlives it. An empty path: only in memory.
+  // `gpu` is the PCI address of the one that trains; empty: none.
+  // Not active: the trace says how the run ended, and nothing else.
+  TraceRecorder(const std::string& path, RunFacts facts, const StepCounters& counters,
+                const std::string& gpu = "", bool active = true);
+  ~TraceRecorder();  // without finish() the trace says that the run failed
+  TraceRecorder(const TraceRecorder&) = delete;
+
+  // All of these: training thread only.
+  void facts(RunFacts facts) EXCLUDES(mu_);     // once more is known
+  void enter(RunPhase phase) EXCLUDES(mu_);  // what begins now
+  void watch(const Pipeline* pipeline) EXCLUDES(mu_);
+  void loss(int64_t step, double value);
+  void callback_time(size_t callback, int64_t ns);
+  void weights(std::vector<WeightFacts> weights, std::vector<std::string> layers) EXCLUDES(mu_);
+  void numbers(NumbersSample numbers) EXCLUDES(mu_);
+  void replay(const ReplaySample& replay) EXCLUDES(mu_);
+  void position(int64_t epoch, int64_t step_in_epoch, double learning_rate);
+  void epoch_done(TraceEpoch epoch) EXCLUDES(mu_);
+  void note(NoteKind kind, const std::string& text) EXCLUDES(mu_) {
+    note(TraceNote{.kind = kind, .text = text});
+  }
+  void rest();       // nothing is looked at ...
+  int64_t resume();  // ... until here; for how many ns. Looks come that much later.
+  Trace finish(const std::string& ending) EXCLUDES(mu_);
+
+  // Called by the recorder's own thread with what is known and with who waits for what, when
+  // nothing has moved for a while; again after twice as long. Set it before the run begins.
+  using Alarm = std::function<void(const Trace& trace, const std::string& waits)>;
+  void when_quiet(Alarm alarm) EXCLUDES(mu_);
+  // Called by that thread after every look. Set it before the run begins.
+  void when_looked(std::function<void(const Trace&)> show) EXCLUDES(mu_);
+  Trace so_far() EXCLUDES(mu_);         // with a look at this moment; any thread, before finish()
+  void interrupt_feed() EXCLUDES(mu_);  // next() of the watched pipeline throws; any thread
+
+ private:
+  void note(TraceNote note) EXCLUDES(mu_);
+  void run();
+  void stop();
+  void look() REQUIRES(mu_);
+  double look_and_rest() EXCLUDES(mu_);
+  void look_at_feed(TraceSample& sample) REQUIRES(mu_);
+  void find_gpu() EXCLUDES(mu_);
+  GpuSample look_at_gpu(double now_s) REQUIRES(mu_);
+  void report_stall() EXCLUDES(mu_);
+  void show_looked() EXCLUDES(mu_);
+  double since_start_s() const;
+  double watched_s() const;  // without the rests
+
+  std::atomic<bool> active_;
+  const std::string gpu_address_;
+  const int64_t begun_ns_;
+  const StepCounters& counters_;
+
+  // Stored by the training thread, read by the other.
+  std::atomic<RunPhase> phase_{RunPhase::kNone};
+  std::atomic<int64_t> phase_since_ns_;
+  std::atomic<double> loss_sum_{0}, loss_square_sum_{0}, learning_rate_{0};
+  std::atomic<int64_t> losses_{0}, bad_losses_{0}, first_bad_step_{0};
+  std::atomic<int64_t> epoch_{0}, step_in_epoch_{0};
+  std::vector<std::atomic<int64_t>> callback_ns_;  // as RunFacts::callbacks
+  FileSample files_before_;                        // what others had read before this run
+
+  Mutex mu_;
+  Trace trace_ GUARDED_BY(mu_);
+  std::unique_ptr<TraceWriter> writer_ GUARDED_BY(mu_);
+  FeedWatch feed_ GUARDED_BY(mu_);
+  SystemSampler system_ GUARDED_BY(mu_);
+  std::unique_ptr<Nvml> nvml_ GUARDED_BY(mu_);  // once it is open
+  GpuSample gpu_ GUARDED_BY(mu_);               // so far ...
+  double gpu_at_s_ GUARDED_BY(mu_) = 0;         // ... up to here
+  Alarm alarm_ GUARDED_BY(mu_);
+  std::function<void(const Trace&)> show_ GUARDED_BY(mu_);
+  Thinning epochs_kept_ GUARDED_BY(mu_){1000}, numbers_kept_ GUARDED_BY(mu_){200};
+
+  std::mutex wake_mu_;
+  std::condition_variable wake_;
+  bool stopping_ = false;  // these two under wake_mu_
+  bool awaits_resume_ = false;
+  int64_t rests_since_ns_ = 0;  // the training thread's own
+  std::atomic<int64_t> rested_ns_{0};
+  bool finished_ = false;
+  std::thread thread_;
+};
+
+}  // namespace headway
