@@ -1,9 +1,10 @@
 # `make` alone lists what there is. INTEROP=0 leaves TensorFlow out of `make test`;
-# `make score JSON=FILE FOREIGN=0`: results for machines; without the programs of other frameworks.
+# `make score JSON=FILE FOREIGN=0 BESIDE=2`: results for machines; without the programs of other frameworks; with
+# these once more beside two busy processes.
 # JOBS=n limits the compilers that run at once; FUZZ_SECONDS=n sets how long each fuzzer runs.
 JOBS ?= $(shell nproc)
 INTEROP ?= 1
-export JOBS INTEROP JSON FOREIGN
+export JOBS INTEROP JSON FOREIGN BESIDE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test score bench format tidy clean
@@ -24,7 +25,7 @@ demo: build  ## make images, convert them, feed them, show where the time goes
 test: setup  ## every tree, every test, one closing line
 	@scripts/test.sh
 
-score: build  ## how often the doctor is right: the proving ground, live and recorded; JSON=FILE
+score: build  ## how often the doctor is right: every program, every blind round; JSON=FILE
 	@scripts/score.sh
 
 bench: build  ## speed beside the bare limit and the peers

@@ -113,7 +113,7 @@ Measured measure(const Settings& s, const Dataset& dataset, bool batched) {
   m.threads = after.threads;
   m.batches = after.taken;
   m.explanation = run.pipeline().explain();
-  m.diagnosis = run.finish();
+  m.diagnosis = run.diagnosis();
   return m;
 }
 

@@ -53,7 +53,9 @@ int run(const Doctor& settings) {
   if (!settings.html.empty()) write_report(settings.html, trace, judged, findings);
   if (!settings.tensorboard.empty()) write_scalars(settings.tensorboard, settings, trace);
   if (settings.json) {
-    print_json_in_order(json_of(judged, findings));
+    nlohmann::ordered_json out = json_of(judged, findings);
+    out["ledger"] = json_of(ledger_of(trace));
+    print_json_in_order(out);
   } else {
     print_lines(stdout, diagnosis_text(judged, findings));
   }

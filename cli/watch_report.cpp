@@ -19,22 +19,27 @@ using Json = nlohmann::ordered_json;
 
 void WatchReport::judge(Trace trace) {
   trace_ = std::move(trace);
-  findings_ = diagnose(trace_);
-  verdict_ = headway::verdict(trace_, findings_);
-  const bool over = verdict_.state == State::kFinished || verdict_.state == State::kEnded;
-  std::string key = std::string(over ? "" : text_of(verdict_.state)) + "/" +
-                    (grave(findings_) ? findings_[0].id() : "");
-  if (key == key_) return;
+  std::vector<Finding> findings = diagnose(trace_);
+  Verdict verdict = headway::verdict(trace_, findings);
+  keeper_.take(trace_.outside.at_s, std::move(findings), std::move(verdict));
+}
+
+double WatchReport::since_s() const {
   // A run that ends keeps the time at which its cause was first named.
-  const auto cause = [](const std::string& k) { return k.substr(k.find('/') + 1); };
-  if (cause(key).empty() || cause(key) != cause(key_)) since_s_ = trace_.outside.at_s;
-  key_ = std::move(key);
+  const auto& changes = keeper_.changes();
+  double since = 0;
+  for (size_t i = changes.size(); i-- > 0;) {
+    if (changes[i].cause != changes.back().cause) break;
+    since = changes[i].at_s;
+    if (changes[i].cause == Cause::kUnknown) break;
+  }
+  return since;
 }
 
 bool WatchReport::has_news() {
-  if (!grave(findings_) && verdict_.state != State::kStuck) return false;
+  if (!grave(findings()) && verdict().state != State::kStuck) return false;
   const std::string now =
-      grave(findings_) ? findings_[0].id() : std::string(text_of(verdict_.state));
+      grave(findings()) ? findings()[0].id() : std::string(text_of(verdict().state));
   if (now == said_) return false;
   said_ = now;
   return true;
@@ -42,13 +47,13 @@ bool WatchReport::has_news() {
 
 bool WatchReport::settled(double now_s) const {
   if (!trace_.outside.unwatched.empty()) return true;
-  return now_s >= kSettledS && grave(findings_) && now_s - since_s_ >= 2 &&
-         (verdict_.state == State::kStuck || now_s >= kSureS);
+  return now_s >= kSettledS && grave(findings()) && now_s - since_s() >= 2 &&
+         (verdict().state == State::kStuck || now_s >= kSureS);
 }
 
 std::string WatchReport::text() const {
-  std::string out = diagnosis_text(verdict_, findings_);
-  const bool said = verdict_.sentence.find(trace_.outside.blind) != std::string::npos;
+  std::string out = diagnosis_text(verdict(), findings());
+  const bool said = verdict().sentence.find(trace_.outside.blind) != std::string::npos;
   if (!said) out += fmt::format("no Python stacks: {}\n", trace_.outside.blind);
   const Outside& seen = trace_.outside;
   if (seen.python_threads_read < seen.python_threads)
@@ -60,8 +65,15 @@ std::string WatchReport::text() const {
 
 std::string WatchReport::json() const {
   const Outside& seen = trace_.outside;
-  Json out = json_of(verdict_, findings_);
-  out["seconds_to_verdict"] = since_s_;
+  Json out = json_of(verdict(), findings());
+  out["ledger"] = json_of(ledger_of(trace_));
+  Json changes = Json::array();
+  for (const VerdictKeeper::Change& change : keeper_.changes())
+    changes.push_back({{"at_s", change.at_s},
+                       {"verdict", text_of(change.state)},
+                       {"cause", change.cause == Cause::kUnknown ? Json() : Json(text_of(change.cause))}});
+  out["changes"] = std::move(changes);
+  out["seconds_to_verdict"] = since_s();
   out["watched_s"] = seen.at_s;
   out["exit_status"] = seen.exit_status < 0 ? Json() : Json(seen.exit_status);
   out["exception"] = seen.output.exception.empty() ? Json() : Json(seen.output.exception);
@@ -79,9 +91,9 @@ std::string WatchReport::json() const {
 }
 
 int WatchReport::exit_status() const {
-  if (verdict_.state == State::kNotWatched) return kNotWatched;
-  if (needs_repair(verdict_, findings_)) return kFound;
-  return verdict_.state == State::kEnded ? kEnded : 0;
+  if (verdict().state == State::kNotWatched) return kNotWatched;
+  if (needs_repair(verdict(), findings())) return kFound;
+  return verdict().state == State::kEnded ? kEnded : 0;
 }
 
 }  // namespace headway::cli

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "headway/doctor/diagnose.h"
+#include "headway/doctor/keeper.h"
 #include "headway/trace/trace.h"
 
 namespace headway::cli {
@@ -16,8 +16,8 @@ class WatchReport {
   void judge(Trace trace);
 
   const Trace& trace() const { return trace_; }
-  const Verdict& verdict() const { return verdict_; }
-  const std::vector<Finding>& findings() const { return findings_; }
+  const Verdict& verdict() const { return keeper_.verdict(); }
+  const std::vector<Finding>& findings() const { return keeper_.findings(); }
   // Is there something to repair that was not said before? Asks once.
   bool has_news();
   // A verdict that will not get better by waiting.
@@ -29,12 +29,11 @@ class WatchReport {
   int exit_status() const;
 
  private:
+  double since_s() const;  // when what is said now was first said
+
   Trace trace_;
-  Verdict verdict_;
-  std::vector<Finding> findings_;
-  std::string key_;     // state and first cause
-  std::string said_;    // the key last told
-  double since_s_ = 0;  // when the key was first judged
+  VerdictKeeper keeper_;
+  std::string said_;  // what was last told
 };
 
 }  // namespace headway::cli

@@ -277,11 +277,11 @@ Dataset text_lines(const std::string& pattern, Compression compression) {
 }
 
 Dataset ledger(const std::string& path) {
-  auto entries = std::make_shared<const std::vector<LedgerEntry>>(Ledger::read(path));
+  auto entries = std::make_shared<const std::vector<SkipEntry>>(SkipLedger::read(path));
   return range(static_cast<int64_t>(entries->size()))
       .map(
           [entries](Element e) {
-            const LedgerEntry& entry = (*entries)[e.only().item<int64_t>()];
+            const SkipEntry& entry = (*entries)[e.only().item<int64_t>()];
             Element out;
             out.set("path", Tensor::string(entry.file));
             out.set("offset", Tensor::scalar<int64_t>(entry.offset));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headway/doctor/finding.h"
+#include "headway/doctor/ledger.h"
 #include "headway/trace/trace.h"
 
 namespace headway {
@@ -26,6 +27,9 @@ struct Verdict {
   std::optional<double> eta_s{};  // until the last epoch ends
 };
 Verdict verdict(const Trace& trace, const std::vector<Finding>& findings);
+
+// Where the time went: for showing.
+std::vector<LedgerLine> ledger_of(const Trace& trace);
 
 inline bool needs_repair(const Verdict& verdict, const std::vector<Finding>& findings) {
   return grave(findings) || verdict.state == State::kStuck || verdict.state == State::kCrashed;

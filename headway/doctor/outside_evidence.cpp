@@ -128,6 +128,18 @@ bool OutsideEvidence::trains_in(const SeenFrame& frame) const {
   return false;
 }
 
+bool OutsideEvidence::memory_grows() const {
+  constexpr double kBackS = 15, kByAtLeast = 20e6, kShare = 0.02;
+  if (trace.samples.empty()) return false;
+  const TraceSample& now = trace.samples.back();
+  const TraceSample* then = &now;
+  for (size_t i = trace.samples.size(); i-- > 0 && now.at_s - then->at_s < kBackS;)
+    then = &trace.samples[i];
+  const double before = double(then->system.rss_bytes);
+  const double grown = double(now.system.rss_bytes) - before;
+  return grown >= kByAtLeast && grown >= kShare * before;
+}
+
 bool OutsideEvidence::uses_python_data() const {
   return std::any_of(seen.stacks.begin(), seen.stacks.end(), producing);
 }

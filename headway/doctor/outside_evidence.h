@@ -49,6 +49,7 @@ class OutsideEvidence {
   bool stepped() const { return seen.progress.steps > 0; }
   double cpus() const;            // what it may use
   bool uses_python_data() const;  // user code makes the samples
+  bool memory_grows() const;      // in the last seconds, by more than a little
   int64_t workers() const { return workers_; }
   const SeenProcess* main() const;
 

@@ -22,6 +22,14 @@ Trace watched(std::vector<SeenStack> stacks) {
   seen.training_since_s = 2;
   seen.progress = {
       .source = ProgressSource::kOutput, .steps = 100, .first_step_s = 2, .last_step_s = 20, .step_s = 0.2};
+  // As the looks of 18 seconds would be counted.
+  for (int i = 0; i < 18; ++i) {
+    LedgerBlock& block = seen.ledger.emplace_back();
+    block.at_s = 2 + i, block.seconds = 1, block.training = true;
+    for (const SeenStack& s : stacks)
+      if (s.process == Role::kMain && s.main_thread)
+        block.entries.push_back({s.account, DeviceState::kNone, s.samples / 18});
+  }
   seen.stacks = std::move(stacks);
   seen.processes = {
       {.pid = 1, .role = Role::kMain, .name = "python", .state = TaskState::kRunning, .cores = 1, .python = "3.11"}};
@@ -36,6 +44,10 @@ SeenStack stack(Activity activity, Wait wait, std::vector<SeenFrame> frames, int
           .activity = activity,
           .maker = maker,
           .wait = wait,
+          .account = activity == Activity::kStep      ? Account::kComputes
+                     : activity == Activity::kFetch   ? Account::kWaitsForData
+                     : activity == Activity::kProduce ? Account::kMakesData
+                                                      : Account::kRunsOwnCode,
           .training = true,
           .frames = std::move(frames),
           .samples = samples,
@@ -185,13 +197,10 @@ TEST(OutsideRules, ANeighbourThatComesAndStaysIsNoGrowth) {
 std::string cause_of_losses(double peak, double late) {
   Trace trace = watched({training(300)});
   for (int i = 0; i < 40; ++i) {
-    TraceSample sample;
-    sample.at_s = 0.5 * i;
-    sample.steps = 50 * i;
-    sample.losses = 50 * i;
-    sample.loss_sum = i < 10 ? peak : late + 0.01 * i;  // the last one
-    trace.samples.push_back(sample);
+    const double loss = i == 0 ? 2.3 : i < 10 ? peak : late + 0.01 * i;
+    trace.outside.losses.push_back({0.5 * i, 50 * i, loss});
   }
+  trace.outside.launched = true;
   trace.outside.progress.steps = trace.outside.progress.losses = 2000;
   trace.outside.progress.first_loss = 2.3;
   return first_cause(trace);

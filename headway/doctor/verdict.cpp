@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "headway/doctor/diagnose.h"
-#include "headway/doctor/evidence.h"
-#include "headway/doctor/outside_verdict.h"
+#include "headway/doctor/rules/rules.h"
 
 namespace headway {
 namespace {
 
 constexpr double kBound = 0.9;  // the rest of a step, when something is said to bind it
+constexpr double kMoves = 3;    // seconds: a stack that changed within them
+constexpr double kBarely = 1;   // seconds: less is not worth a forecast
 
 // Until epoch `epochs` ends, validation and checkpoints at the pace so far.
 std::optional<double> seconds_until(const Evidence& e, int64_t epochs) {
@@ -19,12 +20,36 @@ std::optional<double> seconds_until(const Evidence& e, int64_t epochs) {
   return left < 0 ? std::nullopt : std::optional(left * e.seconds / double(e.steps));
 }
 
-std::string pace(const Evidence& e) {
+std::optional<double> seconds_left(const SeenProgress& p) {
+  if (p.step_s <= 0 || p.steps_per_epoch <= 0 || p.steps < 3) return std::nullopt;
+  const double epochs = std::max({1.0, double(p.epochs), double(p.epoch)});
+  const double now = std::max(1.0, double(p.epoch));
+  const double left = (epochs - now + 1) * double(p.steps_per_epoch) - double(p.step);
+  return left <= 0 ? std::nullopt : std::optional(left * p.step_s);
+}
+
+std::string gpu_text(const Observations& o) {
+  const auto busy = o.gpu_busy();
+  return busy ? fmt::format(", GPU busy {:.0f}%", 100 * *busy) : "";
+}
+
+// "computes 91%, waits for data 6%": what is worth naming of the rest.
+std::string accounts_text(const Observations& o) {
+  constexpr double kWorthNaming = 0.05;
+  std::string out;
+  for (const LedgerLine& line : o.ledger.lines()) {
+    if (line.time.share < kWorthNaming) break;
+    out += fmt::format("{}{} {:.0f}%", out.empty() ? "" : ", ", text_of(line.account),
+                       100 * line.time.share);
+  }
+  return out;
+}
+
+std::string inside_pace(const Observations& o, const Evidence& e) {
   if (!e.steady()) return "too few steps to judge its speed";
   const double own = 1 - e.waiting_share();
   std::string text = own >= kBound ? "compute-bound, " : "";
-  text += fmt::format("{} per step", duration_text(e.step_s()));
-  if (const auto busy = e.gpu_busy()) text += fmt::format(", GPU busy {:.0f}%", 100 * *busy);
+  text += fmt::format("{} per step", duration_text(e.step_s())) + gpu_text(o);
   if (const auto left = seconds_until(e, e.last.epoch + 1)) {
     text += fmt::format("; epoch {} ends in {}", e.last.epoch + 1, duration_text(*left));
   }
@@ -35,59 +60,163 @@ std::string pace(const Evidence& e) {
   return text;
 }
 
+std::string outside_pace(const Observations& o, const SeenProgress& p) {
+  std::string text;
+  if (p.steps >= 3 && p.step_s > 0) text = fmt::format("{} per step", duration_text(p.step_s));
+  if (p.epoch > 0 && p.epochs > 0)
+    text += fmt::format("{}epoch {} of {}", text.empty() ? "" : ", ", p.epoch, p.epochs);
+  const auto left = o.running() ? seconds_left(p) : std::nullopt;
+  if (left && *left >= kBarely) text += fmt::format(", ends in about {}", duration_text(*left));
+  text += gpu_text(o);
+  return text;
+}
+
+std::string pace(const Observations& o) {
+  return o.inside() ? inside_pace(o, *o.inside()) : outside_pace(o, o.seen()->progress);
+}
+
+std::string where_now(const Observations& o) {
+  if (const SeenProcess* main = o.main()) {
+    for (const SeenFrame& frame : main->stack)
+      if (frame.users) return " at " + place_text(frame);
+  }
+  return "";
+}
+
 // Before the first step there is no speed: say what it does, and for how long.
-std::string beginning(const Evidence& e) {
-  if (e.last.phase == RunPhase::kNone) return "no step yet";
-  return fmt::format("no step yet, in \"{}\" for {}", text_of(e.last.phase), duration_text(e.last.phase_s));
+std::string beginning(const Observations& o) {
+  if (const Evidence* e = o.inside()) {
+    if (e->last.phase == RunPhase::kNone) return "no step yet";
+    return fmt::format("no step yet, in \"{}\" for {}", text_of(e->last.phase),
+                       duration_text(e->last.phase_s));
+  }
+  const OutsideEvidence& e = *o.looks;
+  if (e.training())
+    return fmt::format("in training for {}, no step seen yet{}", duration_text(e.training_s()),
+                       where_now(o));
+  const auto importing = [](const SeenStack& s) {
+    return on_main(s) && s.activity == Activity::kImport;
+  };
+  if (e.late_share(importing) > 0.5) return "loading modules";
+  if (!e.seen.blind.empty()) return fmt::format("no training call seen; {}", e.seen.blind);
+  return "no training call seen yet" + where_now(o);
 }
 
-// Something is wrong, but not its speed.
-bool is_no_delay(Cause cause) {
-  constexpr Cause kCauses[] = {Cause::kLearningRate,       Cause::kNanLoss,
-                                          Cause::kLossFrozen,         Cause::kWeightsNotUpdated,
-                                          Cause::kExplodingGradients, Cause::kVanishingGradients,
-                                          Cause::kDeadRelu,           Cause::kBadInitialWeights,
-                                          Cause::kInputNotScaled,    Cause::kGradientNotConnected,
-                                          Cause::kLossOscillates,     Cause::kLimitsOrDiskFull,
-                                          Cause::kHostMemoryLeak,    Cause::kMemoryLimit};
-  return std::find(std::begin(kCauses), std::end(kCauses), cause) != std::end(kCauses);
+// No framework: a pool of processes does what there is to do, and its results come.
+bool workers_work(const Observations& o) {
+  const auto works = [](const SeenStack& s) { return s.process == Role::kWorker && producing(s); };
+  return o.looks && o.seen()->framework == Framework::kNone && o.looks->workers() > 0 &&
+         o.seen()->quiet_s < kMoves && o.looks->late_share(works) > 0.5;
 }
 
-State state_of(const Evidence& e, const std::vector<Finding>& findings) {
-  if (e.trace.failed()) return State::kCrashed;
+// Healthy is earned: training goes on, and where its time goes is known.
+bool earns_healthy(const Observations& o) {
+  if (o.inside()) return o.inside()->started();
+  if (workers_work(o)) return true;
+  const bool goes_on = o.stepped() || (o.looks->training() && o.seen()->main_still_s < kMoves);
+  return goes_on && o.ledger.is_enough();
+}
+
+Verdict crashed(const Observations& o) {
+  Verdict out{.state = State::kCrashed};
+  if (!o.looks) {
+    out.sentence = "crashed: " + o.trace.ending;
+    return out;
+  }
+  const SeenOutput& output = o.seen()->output;
+  out.sentence = "crashed: " + o.seen()->exit;
+  if (!output.exception.empty()) out.sentence += "; " + output.exception;
+  if (output.raised_at.line > 0) out.sentence += " at " + place_text(output.raised_at);
+  return out;
+}
+
+bool has_failed(const Observations& o) {
+  return o.looks ? !o.running() && o.seen()->exit_status != 0 && !o.seen()->exit.empty()
+                 : o.trace.failed();
+}
+
+// Another's process does not tell how it ended.
+Verdict ended(const Observations& o, const std::vector<Finding>& findings) {
+  Verdict out{.state = State::kEnded};
+  out.sentence = fmt::format("ended: the process is gone after {} of watching, nobody can say how",
+                             duration_text(o.seen()->at_s));
+  const std::string before = grave(findings) ? findings[0].summary : pace(o);
+  if (!before.empty()) out.sentence += "; before: " + before;
+  return out;
+}
+
+State state_of(const Observations& o, const std::vector<Finding>& findings) {
+  if (o.looks && !o.running()) return State::kFinished;
+  const bool still = o.looks ? o.seen()->quiet_s >= kStillAfterS / 2 : o.counters.stuck();
   const bool critical = grave(findings) && findings[0].severity == Severity::kCritical;
-  if (e.running() && e.stuck() && critical) return State::kStuck;
-  if (grave(findings)) return State::kSlow;
-  if (!e.started()) return State::kNotStarted;
-  return State::kHealthy;
+  const CauseRule* rule = grave(findings) ? rule_of(findings[0].cause) : nullptr;
+  const bool loops = rule && rule->cause == Cause::kLoopNeverEnds;
+  if (o.running() && critical && (still || loops)) return State::kStuck;
+  if (grave(findings)) {
+    const bool begun = o.inside() || o.looks->training() || o.stepped();
+    return begun ? State::kSlow : State::kNotStarted;
+  }
+  if (o.stands_still() || (o.inside() && o.running() && o.counters.stuck())) {
+    // A shell that was asked nothing polls for its user.
+    const bool asked_nothing = o.main() && o.main()->wait == Wait::kPoll && !o.looks->training();
+    if (!asked_nothing) return State::kStuck;
+  }
+  return earns_healthy(o) ? State::kHealthy : State::kNotStarted;
+}
+
+std::string words_for(const Observations& o, State state, const std::vector<Finding>& findings) {
+  const std::string speed = pace(o);
+  const std::string what = o.stepped() && !speed.empty() ? speed : beginning(o);
+  switch (state) {
+    case State::kFinished:
+      if (grave(findings)) return findings[0].summary;
+      return speed.empty() ? "without trouble seen" : speed;
+    case State::kStuck:
+      if (grave(findings)) return findings[0].summary;
+      if (o.inside())
+        return fmt::format("nothing new in \"{}\", and no rule knows why",
+                           text_of(o.counters.last.phase));
+      return "nothing moves" + where_now(o);
+    case State::kHealthy: {
+      if (workers_work(o) && !o.stepped())
+        return fmt::format("{} workers are at work", o.looks->workers());
+      std::string text = what;
+      if (o.looks && o.ledger.is_enough()) text += "; " + accounts_text(o);
+      if (!findings.empty()) text += "; " + findings[0].summary;
+      return text;
+    }
+    default:
+      if (grave(findings)) return findings[0].summary + (what.empty() ? "" : "; " + what);
+      return findings.empty() ? what : what + "; " + findings[0].summary;
+  }
 }
 
 }  // namespace
 
 Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
-  if (trace.outside.seen) return outside_verdict(trace, findings);
-  const Evidence e(trace);
-  Verdict out{.state = state_of(e, findings)};
-  out.eta_s = e.run.epochs > 0 ? seconds_until(e, e.run.epochs) : std::nullopt;
-  std::string what = e.started() ? pace(e) : beginning(e);
-  if (out.state == State::kCrashed) {
-    what = trace.ending;
-  } else if (out.state == State::kStuck) {
-    what = findings[0].summary;
-  } else if (grave(findings)) {
-    what = findings[0].summary + "; " + what;
-  } else if (!findings.empty()) {
-    what += "; " + findings[0].summary;
-  } else if (e.running() && e.stuck()) {
-    out.state = State::kStuck;
-    what = fmt::format("nothing new in \"{}\", and no rule knows why", text_of(e.last.phase));
+  const Observations o(trace);
+  const Outside* seen = o.seen();
+  if (seen && !seen->unwatched.empty())
+    return {.state = State::kNotWatched, .sentence = "not watched: " + seen->unwatched};
+  if (seen && seen->gone && seen->exit.empty()) return ended(o, findings);
+  if (has_failed(o)) return crashed(o);
+  if (seen && !seen->launched && !seen->blind.empty() && !grave(findings))
+    return {.state = State::kNotWatched, .sentence = "not watched: " + seen->blind};
+  Verdict out{.state = state_of(o, findings)};
+  if (seen) {
+    out.eta_s = o.running() ? seconds_left(seen->progress) : std::nullopt;
+  } else if (o.counters.run.epochs > 0) {
+    out.eta_s = seconds_until(o.counters, o.counters.run.epochs);
   }
   // Numbers that went wrong are trouble, but not slowness.
   std::string word(text_of(out.state));
-  if (out.state == State::kSlow && is_no_delay(findings[0].cause)) word = "trouble";
-  if (out.state == State::kStuck) word += fmt::format(" ({})", duration_text(e.quiet_s()));
-  out.sentence = word + ": " + what;
+  const CauseRule* rule = grave(findings) ? rule_of(findings[0].cause) : nullptr;
+  if (out.state == State::kSlow && rule && rule->effect != Effect::kSlow) word = "trouble";
+  if (out.state == State::kStuck) word += fmt::format(" ({})", duration_text(std::max(o.quiet_s(), seen ? seen->quiet_s : 0)));
+  out.sentence = word + ": " + words_for(o, out.state, findings);
   return out;
 }
+
+std::vector<LedgerLine> ledger_of(const Trace& trace) { return Ledger(trace).lines(); }
 
 }  // namespace headway

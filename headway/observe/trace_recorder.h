@@ -46,6 +46,7 @@ class TraceRecorder {
   void replay(const ReplaySample& replay) EXCLUDES(mu_);
   void position(int64_t epoch, int64_t step_in_epoch, double learning_rate);
   void epoch_done(TraceEpoch epoch) EXCLUDES(mu_);
+  void note(TraceNote note) EXCLUDES(mu_);  // its time is filled in
   void note(NoteKind kind, const std::string& text) EXCLUDES(mu_) {
     note(TraceNote{.kind = kind, .text = text});
   }
@@ -63,7 +64,6 @@ class TraceRecorder {
   void interrupt_feed() EXCLUDES(mu_);  // next() of the watched pipeline throws; any thread
 
  private:
-  void note(TraceNote note) EXCLUDES(mu_);
   void run();
   void stop();
   void look() REQUIRES(mu_);

@@ -76,7 +76,7 @@ Looked look_at(LyingMemory& memory, const PythonRuntime& runtime, int looks) {
     for (const PythonThread& thread : threads.read) {
       if (thread.frames.empty() || stacks.memory().stopped()) continue;
       ++out.threads, out.frames += thread.frames.size();
-      counts.add(thread, {"main", true, "", false}, sources, double(i));
+      counts.add(thread, {Role::kMain, true, Wait::kNothing, false}, sources, double(i));
       if (out.first.empty()) out.first = seen_frames(thread, sources);
       for (const PythonFrame& frame : thread.frames)
         for (SeenValue& value : values.read(frame, true))

@@ -15,7 +15,7 @@ namespace headway {
 namespace {
 
 constexpr size_t kLongestLine = 4000;
-constexpr size_t kMostRemarks = 20;
+constexpr size_t kMostRemarks = 20, kMostBars = 32;
 constexpr double kStepMemory = 0.7;  // how much of the old pace stays when a new one is seen
 
 std::string lower(std::string text) {
@@ -34,7 +34,7 @@ std::optional<int64_t> number_after(const std::string& text, std::string_view ke
   for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) {
     if (at > 0 && std::isalpha(static_cast<unsigned char>(text[at - 1]))) continue;
     size_t i = at + key.size();
-    while (i < text.size() && std::strchr(" :=[(#", text[i])) ++i;
+    while (i < text.size() && std::strchr(" :=[(#'\"", text[i])) ++i;
     if (i == text.size() || !std::isdigit(static_cast<unsigned char>(text[i]))) continue;
     char* stop = nullptr;
     const int64_t value = std::strtoll(text.c_str() + i, &stop, 10);
@@ -42,6 +42,10 @@ std::optional<int64_t> number_after(const std::string& text, std::string_view ke
     return value;
   }
   return std::nullopt;
+}
+
+bool isdigit_at(const std::string& text, size_t at) {
+  return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]));
 }
 
 // "/31" right here; -1: something else.
@@ -52,6 +56,14 @@ int64_t of_how_many(const std::string& text, size_t at) {
   while (at < text.size() && text[at] == ' ') ++at;
   if (at >= text.size() || !std::isdigit(static_cast<unsigned char>(text[at]))) return -1;
   return std::strtoll(text.c_str() + at, nullptr, 10);
+}
+
+// Bars that do not count steps of training.
+bool names_other_work(const std::string& head) {
+  for (const char* word : {"validat", "sanity", "eval", "test", "predict", "download", "loading",
+                           "tokeniz", "map:", "map (", "generating", "filter"})
+    if (contains(head, word)) return true;
+  return false;
 }
 
 struct Telling {
@@ -105,8 +117,6 @@ std::string without_escapes(std::string_view text) {
     if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
       i += 2;
       while (i < text.size() && (text[i] < '@' || text[i] > '~')) ++i;
-    } else if (text[i] == '\b') {
-      if (!out.empty()) out.pop_back();
     } else {
       out += text[i];
     }
@@ -120,13 +130,15 @@ void OutputReader::take(std::string_view bytes, double now_s, bool errors) {
   output_.last_s = now_s;
   std::string& partial = partial_[errors];
   for (const char c : bytes) {
-    if (c == '\n' || c == '\r') {
-      if (!torn_[errors]) take_line(without_escapes(partial), now_s);
-      torn_[errors] = false;
+    // Keras steps back over its bar before it draws the next one.
+    if (c == '\n' || c == '\r' || (c == '\b' && !partial.empty())) {
+      if (!torn_[errors]) take_line(without_escapes(partial), partial_s_[errors]);
+      torn_[errors] = torn_[errors] && c == '\b';
       partial.clear();
       if (c == '\n') ++output_.lines;
-    } else if (partial.size() < kLongestLine) {
+    } else if (c != '\b' && partial.size() < kLongestLine) {
       partial += c;
+      partial_s_[errors] = now_s;
     }
   }
   // A progress bar may end each turn with nothing at all; reading the same line twice does no harm.
@@ -147,8 +159,10 @@ void OutputReader::lose(int64_t bytes, double now_s, bool errors) {
 void OutputReader::take_line(std::string line, double now_s) {
   if (line.find_first_not_of(" \t") == std::string::npos) return;
   traceback_line(line);
-  if (!keras_line(line, now_s) && !tqdm_line(line, now_s) && !in_traceback_)
-    plain_line(line, now_s);
+  if (!in_traceback_) {
+    if (!keras_line(line, now_s) && !tqdm_line(line, now_s)) plain_line(line, now_s);
+    note_loss(line, now_s);
+  }
   remark(line, now_s);
 }
 
@@ -168,8 +182,8 @@ bool OutputReader::keras_line(const std::string& line, double now_s) {
   const int64_t of =
       std::strncmp(end, "/Unknown", 8) == 0 ? -1 : std::strtoll(end + 1, nullptr, 10);
   learns_length_ |= of < 0;
+  if (validating_ && !contains(line, "val_")) return true;
   at_step(progress_.epoch, step, of, now_s);
-  loss_in(line);
   return true;
 }
 
@@ -192,27 +206,36 @@ bool OutputReader::tqdm_line(const std::string& line, double now_s) {
   }
   if (step < 0) return false;
   const std::string head = lower(line.substr(0, bracket));
-  int64_t epoch = progress_.epoch;
-  if (const auto named = number_after(head, "epoch")) epoch = *named;
-  at_step(epoch, step, of, now_s);
-  loss_in(line);
+  if (validating_ || names_other_work(head)) return true;
+  const auto named = number_after(head, "epoch");
+  if (named) progress_.epoch = *named;
+  if (bars_.size() >= kMostBars) bars_.clear();
+  int64_t& last = bars_[{named.value_or(-1), of}];
+  made(step < last ? step : step - last, now_s);
+  last = step;
+  progress_.step = step;
+  if (of > 0) progress_.steps_per_epoch = of;
   return true;
 }
 
 // "epoch 3 step 120 loss 0.53", "Train Epoch: 1 [640/60000 (1%)] Loss: 2.3", "[1, 2000] loss: 2.1",
 // "[0:012] loss=0.4", "it 000025 | loss 0.05"
-bool OutputReader::plain_line(const std::string& line, double now_s) {
+void OutputReader::plain_line(const std::string& line, double now_s) {
   const std::string small = lower(line.substr(0, 300));
   size_t end = 0;
   int64_t epoch = progress_.epoch;
   const auto named = number_after(small, "epoch", &end);
   if (named) {
     epoch = *named;
+    // Hugging Face's Trainer says "'epoch': 0.5": how many are done, not which one it is.
+    if (end + 1 < small.size() && small[end] == '.' && isdigit_at(small, end + 1)) ++epoch;
     if (const int64_t of = of_how_many(small, end); of > 0) progress_.epochs = of;
   }
   bool found = false;
-  for (const char* word : {"step", "iter", "iteration", "batch", "it"}) {
-    if (word == std::string_view("it") && !contains(small, "loss")) continue;  // a word of prose
+  for (const char* word : {"step", "iter", "iteration", "batch", "minibatch", "update", "it"}) {
+    // Words of prose, but where a loss stands beside them.
+    if ((word == std::string_view("it") || word == std::string_view("update")) && !loss_in(line))
+      continue;
     if (const auto step = number_after(small, word, &end)) {
       at_step(epoch, *step, of_how_many(small, end), now_s);
       found = true;
@@ -234,49 +257,38 @@ bool OutputReader::plain_line(const std::string& line, double now_s) {
       at_step(epoch, done, of, now_s);
     }
   }
-  if (found || named || contains(small, "loss")) loss_in(line);
-  return found;
 }
 
 void OutputReader::at_step(int64_t epoch, int64_t step, int64_t of, double now_s) {
-  SeenProgress& p = progress_;
   int64_t done = step - last_step_;
-  if (epoch != last_epoch_ || done < 0) done = step;  // a new epoch, or a bar that begins again
-  const bool known = p.first_step_s >= 0;
-  if (done > 0) {
-    if (known && p.last_step_s >= 0 && now_s > p.last_step_s) {
-      const double pace = (now_s - p.last_step_s) / double(done);
-      p.step_s = p.step_s > 0 ? kStepMemory * p.step_s + (1 - kStepMemory) * pace : pace;
-    }
-    p.steps += done;
-    if (!known) p.first_step_s = now_s;
-    p.last_step_s = now_s;
-  }
-  p.epoch = epoch, p.step = step;
-  if (of > 0) p.steps_per_epoch = of;
+  // An epoch that begins anew, or a count that goes on through all of them.
+  if (done < 0 || (epoch != last_epoch_ && done == 0)) done = step;
+  made(done, now_s);
+  progress_.epoch = epoch, progress_.step = step;
+  if (of > 0) progress_.steps_per_epoch = of;
   last_epoch_ = epoch, last_step_ = step;
 }
 
-void OutputReader::loss_in(const std::string& line) {
-  const std::string small = lower(line);
-  size_t at = small.find("loss");
-  while (at != std::string::npos && at >= 4 && small.compare(at - 4, 4, "val_") == 0)
-    at = small.find("loss", at + 1);
-  if (at == std::string::npos) return;
-  at += 4;
-  while (at < small.size() && std::strchr(" :='\"", small[at])) ++at;
-  if (at >= small.size()) return;
-  const bool not_finite = small.compare(at, 3, "nan") == 0 || small.compare(at, 3, "inf") == 0 ||
-                          small.compare(at, 4, "-inf") == 0;
-  char* end = nullptr;
-  const double value = std::strtod(small.c_str() + at, &end);
-  if (not_finite) {
-    ++progress_.bad_losses;
-  } else if (end != small.c_str() + at && std::isfinite(value)) {
-    if (progress_.losses == 0) progress_.first_loss = value;
-    progress_.loss = value;
-    ++progress_.losses;
+void OutputReader::made(int64_t steps, double now_s) {
+  SeenProgress& p = progress_;
+  if (steps <= 0) return;
+  if (p.first_step_s >= 0 && now_s > p.last_step_s) {
+    const double pace = (now_s - p.last_step_s) / double(steps);
+    p.step_s = p.step_s > 0 ? kStepMemory * p.step_s + (1 - kStepMemory) * pace : pace;
   }
+  p.steps += steps;
+  if (p.first_step_s < 0) p.first_step_s = now_s;
+  p.last_step_s = now_s;
+}
+
+// Losses of lines that are whole: a bar's last turn may be read twice.
+void OutputReader::note_loss(const std::string& line, double now_s) {
+  if (validating_ && !contains(line, "val_")) return;
+  const auto value = loss_in(line);
+  if (!value) return;
+  losses_.add(now_s, progress_.steps > 0 ? progress_.steps : other_steps_, *value);
+  progress_.losses = losses_.finite, progress_.bad_losses = losses_.bad;
+  progress_.loss = losses_.last, progress_.first_loss = losses_.first;
 }
 
 void OutputReader::remark(const std::string& line, double now_s) {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "headway/probe/loss_words.h"
 #include "headway/trace/outside.h"
 
 namespace headway {
@@ -22,24 +25,35 @@ class OutputReader {
 
   const SeenProgress& progress() const { return progress_; }
   const SeenOutput& output() const { return output_; }
+  const LossSeries& losses() const { return losses_; }
+  // Steps since the watch began as counted elsewhere: for losses of lines that count none.
+  void steps_are(int64_t steps) { other_steps_ = steps; }
+  // The training thread validates: bars and losses of now are not of training.
+  void validates(bool now) { validating_ = now; }
 
  private:
   void take_line(std::string line, double now_s);
   bool keras_line(const std::string& line, double now_s);
   bool tqdm_line(const std::string& line, double now_s);
-  bool plain_line(const std::string& line, double now_s);
+  void plain_line(const std::string& line, double now_s);
   void remark(const std::string& line, double now_s);
   void traceback_line(const std::string& line);
   void at_step(int64_t epoch, int64_t step, int64_t of, double now_s);
-  void loss_in(const std::string& line);
+  void made(int64_t steps, double now_s);
+  void note_loss(const std::string& line, double now_s);
 
   SeenProgress progress_{.source = ProgressSource::kOutput};
   SeenOutput output_{.watched = true};
+  LossSeries losses_;
+  int64_t other_steps_ = 0;
+  double partial_s_[2] = {};  // when the last of it came
   std::string partial_[2];  // standard output and standard error
   bool torn_[2] = {};       // what is left of a line that was not seen whole
   bool in_traceback_ = false;
   bool learns_length_ = false;  // Keras was not told how many steps an epoch has
+  bool validating_ = false;
   int64_t last_epoch_ = 0, last_step_ = 0;
+  std::map<std::pair<int64_t, int64_t>, int64_t> bars_;  // tqdm's by epoch and length: the last step
 };
 
 // Without colours and cursor movements.

@@ -113,5 +113,53 @@ TEST(OutputReader, ReadsNoLineThatItDidNotSeeWhole) {
   EXPECT_EQ(reader.output().bytes, 25 + 1000 + 30);
 }
 
+TEST(OutputReader, KeepsEveryLossOnceWithItsTimeAndStep) {
+  OutputReader reader;
+  reader.take("Epoch 1/2\n 1/30 == 1s 90ms/step - loss: 2.0", 1);
+  reader.take("\r 2/30 == 1s 90ms/step - loss: 1.5", 2);
+  reader.take("\b\b\b\b\r 3/30 == 1s 90ms/step - loss: nan", 3);
+  reader.take("\n", 9);
+  const auto& kept = reader.losses().kept();
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[1].step, 2);
+  EXPECT_DOUBLE_EQ(kept[1].at_s, 2);
+  EXPECT_DOUBLE_EQ(kept[1].value, 1.5);
+  EXPECT_EQ(reader.progress().losses, 2);
+  EXPECT_EQ(reader.progress().bad_losses, 1);
+}
+
+TEST(OutputReader, ReadsTheTrainerOfHuggingFace) {
+  OutputReader reader;
+  reader.take("  5%|#  | 10/200 [00:01<00:19, 9.8it/s]\r", 1, true);
+  reader.take("{'loss': 0.69, 'learning_rate': 5e-05, 'epoch': 0.5}\n", 1.5);
+  reader.take(" 15%|#  | 30/200 [00:03<00:19, 9.8it/s]\r", 3, true);
+  reader.take("{'loss': 0.5, 'learning_rate': 4e-05, 'epoch': 1.5}\n", 3.5);
+  reader.take(" 16%|#  | 32/200 [00:03<00:19, 9.8it/s]\r", 4, true);
+  EXPECT_EQ(reader.progress().steps, 32);
+  EXPECT_EQ(reader.progress().epoch, 2);
+  ASSERT_EQ(reader.losses().kept().size(), 2u);
+  EXPECT_EQ(reader.losses().kept()[1].step, 30);
+}
+
+TEST(OutputReader, BarsOfValidationCountNoSteps) {
+  OutputReader reader;
+  reader.take("  5%|#  | 10/200 [00:01<00:19, 9.8it/s]\r", 1, true);
+  reader.validates(true);
+  reader.take(" 50%|#  | 4/8 [00:01<00:01, 9.8it/s]\r 8/8 == 1s 90ms/step - loss: 7.0\n", 2, true);
+  reader.validates(false);
+  reader.take("Validation DataLoader 0:  50%|#  | 4/8 [00:01<00:01, 9.8it/s]\r", 3, true);
+  reader.take("  6%|#  | 12/200 [00:01<00:19, 9.8it/s]\r", 4, true);
+  EXPECT_EQ(reader.progress().steps, 12);
+  EXPECT_EQ(reader.progress().losses, 0);
+}
+
+TEST(OutputReader, AStepThatIsCountedThroughAllEpochsGoesOn) {
+  OutputReader reader;
+  reader.take("epoch 1 step 900 loss 2\nepoch 2 step 950 loss 1\n", 1);
+  EXPECT_EQ(reader.progress().steps, 950);
+  reader.take("{\"epoch\": 2, \"step\": 960, \"loss\": 0.5}\n", 2);
+  EXPECT_EQ(reader.progress().steps, 960);
+}
+
 }  // namespace
 }  // namespace headway

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,6 +53,7 @@ TaskStat parse_stat(const std::string& text) {
   out.parent = static_cast<pid_t>(fields[4]);
   out.of_the_kernel = fields[9] & kKernelThread;
   out.cpu_s = (double(fields[14]) + double(fields[15])) / ticks;
+  out.reaped_s = (double(fields[16]) + double(fields[17])) / ticks;
   out.threads = fields[20];
   out.started_ticks = static_cast<uint64_t>(fields[22]);
   out.started_s = double(fields[22]) / ticks;
@@ -91,50 +91,6 @@ std::vector<pid_t> threads_of(const std::string& folder) {
   std::vector<pid_t> out = numbers_in(folder);
   if (out.size() > kMostThreads) out.resize(kMostThreads);
   return out;
-}
-
-Wait wait_kind(const std::string& text, const std::string& fd_target) {
-  if (text.empty() || text.starts_with("running")) return Wait::kNothing;
-  const long number = std::strtol(text.c_str(), nullptr, 10);
-  switch (number) {
-    case SYS_futex: return Wait::kLock;
-    case SYS_nanosleep:
-    case SYS_clock_nanosleep: return Wait::kSleep;
-    case SYS_poll:
-    case SYS_select:
-    case SYS_pselect6:
-    case SYS_ppoll:
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait: return Wait::kPoll;
-    case SYS_wait4:
-    case SYS_waitid: return Wait::kChild;
-    case SYS_connect:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_sendto:
-    case SYS_sendmsg: return Wait::kSocket;
-    case SYS_openat:
-    case SYS_open:
-    case SYS_newfstatat:
-    case SYS_stat:
-    case SYS_statx:
-    case SYS_getdents64: return Wait::kOpen;
-    case SYS_fsync:
-    case SYS_fdatasync: return Wait::kDisk;
-    case SYS_flock: return Wait::kFileLock;
-    default: break;
-  }
-  if (number == SYS_fcntl) return Wait::kFileLock;
-  if (number == SYS_read || number == SYS_pread64 || number == SYS_readv || number == SYS_write ||
-      number == SYS_pwrite64 || number == SYS_writev) {
-    if (fd_target.starts_with("pipe:")) return Wait::kPipe;
-    if (fd_target.starts_with("socket:")) return Wait::kSocket;
-    if (fd_target.starts_with("/dev/pts/") || fd_target.starts_with("/dev/tty")) return Wait::kTerminal;
-    return Wait::kDisk;
-  }
-  return number < 0 ? Wait::kNothing : Wait::kOther;
 }
 
 ThreadCounters::~ThreadCounters() {

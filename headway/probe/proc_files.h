@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "headway/trace/kinds.h"
-
 namespace headway {
 
 // One line of /proc/PID/stat or /proc/PID/task/TID/stat.
@@ -17,6 +15,7 @@ struct TaskStat {
   char state = '?';
   pid_t parent = 0;
   double cpu_s = 0;
+  double reaped_s = 0;  // of its children that have ended, and theirs
   int64_t threads = 0, rss_bytes = 0;
   double started_s = 0;        // after boot
   uint64_t started_ticks = 0;  // the same as the kernel counts; with the PID who it is
@@ -33,10 +32,6 @@ TaskStat stat_of(pid_t pid);
 std::string status_field(const std::string& status, const std::string& name);
 std::vector<pid_t> numbers_in(const std::string& folder);  // of a directory of numbers
 std::vector<pid_t> threads_of(const std::string& folder);  // the oldest, where there are very many
-
-// What a blocked thread waits for, from /proc/PID/task/TID/syscall: kNothing when it runs. `fd_target` is
-// asked only for calls on a file: what /proc/PID/fd/N points to.
-Wait wait_kind(const std::string& syscall_text, const std::string& fd_target);
 
 // Counters of all threads of a process, read again and again with files kept open.
 class ThreadCounters {

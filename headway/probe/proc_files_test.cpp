@@ -10,13 +10,14 @@ namespace {
 
 TEST(ProcFiles, AProgramMayBeCalledAnything) {
   const TaskStat stat = parse_stat(
-      "42 (a) b (c) S 7 42 42 0 -1 4194304 100 0 3 0 250 50 0 0 20 0 12 0 900 1000000 256 "
+      "42 (a) b (c) S 7 42 42 0 -1 4194304 100 0 3 0 250 50 30 10 20 0 12 0 900 1000000 256 "
       "18446744073709551615");
   EXPECT_EQ(stat.name, "a) b (c");
   EXPECT_EQ(stat.state, 'S');
   EXPECT_EQ(stat.parent, 7);
   EXPECT_EQ(stat.threads, 12);
   EXPECT_DOUBLE_EQ(stat.cpu_s, 300.0 / double(sysconf(_SC_CLK_TCK)));
+  EXPECT_DOUBLE_EQ(stat.reaped_s, 40.0 / double(sysconf(_SC_CLK_TCK)));
 }
 
 TEST(ProcFiles, AProgramMayCallItselfAsALineOfItsStatus) {
@@ -38,14 +39,6 @@ TEST(ProcFiles, AThreadOfTheKernelIsKnownByItsFlags) {
 TEST(ProcFiles, NothingToReadGivesNothing) {
   EXPECT_EQ(parse_stat("").state, '?');
   EXPECT_EQ(file_text("/no/such/file"), "");
-}
-
-TEST(ProcFiles, ABlockedThreadSaysWhatItWaitsFor) {
-  EXPECT_EQ(wait_kind("running\n", ""), Wait::kNothing);
-  EXPECT_EQ(wait_kind("202 0x7f 0x80", ""), Wait::kLock);
-  EXPECT_EQ(wait_kind("0 0x5 0x7f", "pipe:[123]"), Wait::kPipe);
-  EXPECT_EQ(wait_kind("0 0x5 0x7f", "/data/a.rec"), Wait::kDisk);
-  EXPECT_EQ(wait_kind("45 0x5 0x7f", "socket:[9]"), Wait::kSocket);
 }
 
 TEST(ProcFiles, ThisProcessIsInItsOwnTreeAndCounts) {

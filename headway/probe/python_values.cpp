@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "headway/probe/loss_words.h"
 #include "headway/trace/redact.h"
 
 namespace headway {
@@ -29,9 +30,10 @@ char kind_of_variable(const std::string& name) {
           {"step",       "global_step", "batch_idx", "batch_index",     "batch_id", "iteration",
            "it",         "i",           "idx",       "index",           "epoch",    "begin_step",
            "end_step",   "n_steps",     "batch",     "steps_per_epoch", "epochs",   "n_epochs",
-           "num_epochs", "num_workers", "batch_size"}))
+           "num_epochs", "num_workers", "batch_size", "batch_no",       "iter",     "iters",
+           "update",     "minibatch",   "n",          "k",               "t",        "b"}))
     return 'n';
-  if (is_one_of(name, {"loss", "train_loss", "running_loss", "loss_value"})) return 'f';
+  if (names_a_loss(name) || name == "running_loss") return 'f';
   if (contains(name, "path") ||
       is_one_of(name, {"file", "filename", "fname", "file_name", "f", "p"}))
     return 's';
@@ -127,6 +129,11 @@ std::string PythonValues::value_text(const std::string& name, uint64_t object) {
   }
   if (kind == "float" && (wanted == 'f' || wanted == 'n'))
     return fmt::format("{:.6g}", *head.at<double>(16));
+  // NumPy's scalars hold their number in the same place.
+  if (kind == "numpy.float64" && wanted == 'f')
+    return fmt::format("{:.6g}", *head.at<double>(16));
+  if (kind == "numpy.float32" && wanted == 'f')
+    return fmt::format("{:.6g}", *head.at<float>(16));
   if (kind == "str" && wanted == 's')
     return redact_variable(name, stacks_.objects().text(object, 300).value_or(""));
   if (kind == "list" && (wanted == 'l' || name == "batch"))

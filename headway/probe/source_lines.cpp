@@ -1,14 +1,18 @@
 #include "headway/probe/source_lines.h"
 
+#include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <string_view>
 
+#include "headway/probe/thread_settings.h"
 #include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
 
 constexpr size_t kMostLines = 50000, kMostFiles = 64, kLongestLine = 160;
+constexpr size_t kMostCompiled = 32, kMostSettings = 8;  // of one file
 constexpr size_t kLargestFile = 4 << 20, kMostBytes = 16 << 20;  // one; all that are remembered
 
 bool contains(const std::string& text, const char* part) {
@@ -23,6 +27,26 @@ bool touches_one_element(const std::string& line) {
   if (open == std::string::npos) return false;
   const std::string index = line.substr(open, line.find(']', open) - open);
   return contains(index, ",") && !contains(index, ":");
+}
+
+bool calls_for_data(const std::string& line) {
+  for (const char* library : {"np.", "numpy.", "Image.", "ImageOps.", "ImageFilter.", "cv2.", "pd.", "json.",
+                              "pickle.", "csv.", "gzip.", "zlib.", "scipy.", "skimage.", "librosa.",
+                              "random.", "struct.", "re.", "hashlib.", "base64."}) {
+    const size_t at = line.find(library);
+    if (at == std::string::npos) continue;
+    const char before = at > 0 ? line[at - 1] : ' ';
+    const bool other = std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.';
+    if (!other) return true;
+  }
+  return line.find("open(") != std::string::npos;
+}
+
+bool may_take_a_lock(const std::string& line) {
+  for (const char* word : {"acquire", "with ", "lock", "Lock", "join(", "get(", "put(", "wait(",
+                           "result(", "recv", "arrier", "emaphore"})
+    if (contains(line, word)) return true;
+  return line.empty();
 }
 
 bool is_users_file(const std::string& file) {
@@ -103,6 +127,72 @@ int64_t SourceLines::find_decoding_line(const std::vector<std::string>& lines) {
     }
   }
   return 0;
+}
+
+// "@jax.jit" or "@partial(jit, ...)" above "def step(", and "step = jax.jit(train_step)".
+const std::vector<std::string>& SourceLines::compiled_functions(const std::string& file) {
+  if (compiled_.size() >= kMostFiles) compiled_.clear();
+  const auto [known, fresh] = compiled_.try_emplace(file);
+  std::vector<std::string>& found = known->second;
+  if (!fresh) return found;
+  bool compiled = false;
+  for (const std::string& line : lines_of(file)) {
+    const size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos || line[begin] == '#' || found.size() >= kMostCompiled) continue;
+    const std::string_view code = std::string_view(line).substr(begin);
+    const bool named = contains(line, "jit") || contains(line, "pmap");
+    if (code.starts_with("@")) {
+      compiled |= named;
+    } else if (code.starts_with("def ")) {
+      if (compiled) found.emplace_back(code.substr(4, code.find('(') - 4));
+      compiled = false;
+    } else if (const size_t is = code.find('='); is != std::string_view::npos && named) {
+      std::string_view made = code.substr(is + 1), name = code.substr(0, is);
+      made.remove_prefix(std::min(made.find_first_not_of(' '), made.size()));
+      name = name.substr(0, name.find_last_not_of(' ') + 1);
+      for (const char* maker : {"jax.jit(", "jit(", "jax.pmap(", "pmap(", "nnx.jit(",
+                                "eqx.filter_jit("})
+        if (made.starts_with(maker)) {
+          found.emplace_back(name);
+          break;
+        }
+    }
+  }
+  return found;
+}
+
+bool SourceLines::calls_compiled(const std::string& file, int64_t line) {
+  if (file.empty() || file[0] == '<' || line <= 0) return false;
+  const std::vector<std::string>& names = compiled_functions(file);
+  if (names.empty()) return false;
+  const std::vector<std::string>& lines = lines_of(file);
+  if (static_cast<size_t>(line) > lines.size()) return false;
+  const std::string& text = lines[static_cast<size_t>(line - 1)];
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const size_t at = text.find(name + "(");
+    return at != std::string::npos &&
+           (at == 0 || !(std::isalnum(static_cast<unsigned char>(text[at - 1])) ||
+                         text[at - 1] == '_'));
+  });
+}
+
+const std::vector<SeenThreadSetting>& SourceLines::thread_settings(const std::string& file) {
+  if (settings_.size() >= kMostFiles) settings_.clear();
+  const auto [known, fresh] = settings_.try_emplace(file);
+  std::vector<SeenThreadSetting>& found = known->second;
+  if (!fresh || file.empty() || file[0] == '<') return found;
+  int64_t number = 0;
+  for (const std::string& line : lines_of(file)) {
+    ++number;
+    if (line.find("hread") == std::string::npos && line.find("THREADS") == std::string::npos)
+      continue;
+    SettingCall call = setting_in_line(line);
+    if (call.threads == 0 || found.size() >= kMostSettings) continue;
+    SeenFrame at{.file = redact_path(file), .line = number, .users = true};
+    at.text = text(file, number);
+    found.push_back({std::move(call.text), std::move(at), call.threads});
+  }
+  return found;
 }
 
 const std::vector<std::string>& SourceLines::endless_generators(const std::string& file) {

@@ -8,11 +8,19 @@
 #include <vector>
 
 #include "headway/probe/target_file.h"
+#include "headway/trace/outside.h"
 
 namespace headway {
 
 // "mask[0, y, x] = ..." or getpixel(): the line is about one element of an array.
 bool touches_one_element(const std::string& line);
+
+// The line calls a library that makes or reads data and does not train: numpy, PIL, json, open() ...
+bool calls_for_data(const std::string& line);
+
+// Does the line ask for a lock, or wait for a thread, itself? Else a library that it calls waits for
+// threads of its own. True when nothing is known of it.
+bool may_take_a_lock(const std::string& line);
 
 // Is this file of the person who wrote the program, and not of a library or of Python itself?
 bool is_users_file(const std::string& file);
@@ -34,10 +42,15 @@ class SourceLines {
   const std::vector<std::string>& endless_generators(const std::string& file);
   // The first line of this file that decodes images in TensorFlow's own threads; 0: none does.
   int64_t decoding_line(const std::string& file);
+  // Does this line call a function that the file has compiled by JAX? Such a call leaves no frame.
+  bool calls_compiled(const std::string& file, int64_t line);
+  // Lines of this file that set how many threads compute.
+  const std::vector<SeenThreadSetting>& thread_settings(const std::string& file);
   size_t kept_bytes() const { return kept_bytes_; }
 
  private:
   const std::vector<std::string>& lines_of(const std::string& file);
+  const std::vector<std::string>& compiled_functions(const std::string& file);
   static int64_t find_decoding_line(const std::vector<std::string>& lines);
 
   std::string read_file(const std::string& file) const;
@@ -48,6 +61,8 @@ class SourceLines {
   std::map<std::string, std::vector<std::string>> files_;
   std::map<std::string, std::vector<std::string>> endless_;
   std::map<std::string, int64_t> decoding_;
+  std::map<std::string, std::vector<SeenThreadSetting>> settings_;
+  std::map<std::string, std::vector<std::string>> compiled_;  // names of functions
 };
 
 }  // namespace headway

@@ -88,5 +88,37 @@ TEST(SourceLines, TheLineThatDecodesIsFound) {
   EXPECT_EQ(line("x = 1\n"), 0);
 }
 
+TEST(SourceLines, ACallOfWhatJaxCompiledIsKnown) {
+  const auto calls = [](int64_t line) {
+    return with_source("@partial(jax.jit, donate_argnums=0)\ndef step(p, x):\n    return p\n"
+                       "loss_fn = jax.jit(raw_loss)\ndef other(x): return x\n"
+                       "p = step(p, x)\nl = loss_fn(p)\nx = other(x)\nx = big_step(x)\n",
+                       [&](SourceLines& s, const std::string& file) {
+                         return s.calls_compiled(file, line);
+                       });
+  };
+  EXPECT_TRUE(calls(6));
+  EXPECT_TRUE(calls(7));
+  EXPECT_FALSE(calls(8));
+  EXPECT_FALSE(calls(9));
+  EXPECT_FALSE(calls(900));
+}
+
+TEST(SourceLines, LinesThatSetThreadsAreFoundWithTheirNumbers) {
+  const auto found = with_source(
+      "import torch\ntorch.set_num_threads(1)\nthreads = 4\n",
+      [](SourceLines& s, const std::string& file) { return s.thread_settings(file); });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].text, "torch.set_num_threads(1)");
+  EXPECT_EQ(found[0].at.line, 2);
+  EXPECT_EQ(found[0].threads, 1);
+}
+
+TEST(SourceLines, ALineThatComputesTakesNoLock) {
+  EXPECT_TRUE(may_take_a_lock("with self.lock:"));
+  EXPECT_TRUE(may_take_a_lock("worker.join()"));
+  EXPECT_FALSE(may_take_a_lock("y = x @ w"));
+}
+
 }  // namespace
 }  // namespace headway

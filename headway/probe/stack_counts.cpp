@@ -34,6 +34,8 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     if (!seen.users) continue;
     seen.text = sources.text(frame.code->file, seen.line);
     seen.loops = sources.loops_around(frame.code->file, seen.line);
+    seen.takes_lock = seen.text.starts_with("with ") || seen.text.find("acquire(") != std::string::npos;
+    seen.array_call = calls_for_data(seen.text);
     seen.one_element = touches_one_element(seen.text);
   }
   return out;
@@ -60,7 +62,13 @@ const SeenStack& StackCounts::add(const PythonThread& thread, const Sample& samp
     stack.frames = seen_frames(thread, sources);
     const StackMeaning meaning = meaning_of(stack.frames, sample.process, sample.main_thread);
     stack.activity = meaning.activity, stack.maker = meaning.maker;
-    stack.account = account_of(stack.activity, stack.wait, stack.training);
+    if (stack.activity == Activity::kUser && thread.frames[0].code->users &&
+        sources.calls_compiled(thread.frames[0].code->file, thread.frames[0].line))
+      stack.activity = Activity::kStep;
+    const bool computes = stack.activity == Activity::kUser && stack.wait == Wait::kLock &&
+                          stack.frames[0].users && !may_take_a_lock(stack.frames[0].text);
+    stack.account = account_of(stack.activity, computes ? Wait::kNothing : stack.wait,
+                               stack.training);
   }
   ++stack.samples;
   stack.with_gil += thread.holds_gil;

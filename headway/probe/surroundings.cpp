@@ -40,6 +40,7 @@ void look_at_files(pid_t pid, Surroundings& out) {
     const ssize_t got = ::readlink(link.c_str(), target, sizeof target);
     if (got <= 0 || target[0] != '/') continue;
     const std::string path(target, static_cast<size_t>(got));
+    if (path.starts_with("/dev/nvidia") && path[11] >= '0' && path[11] <= '9') out.gpu_open = true;
     if (path.starts_with("/dev/") || path.starts_with("/proc/")) continue;
     struct statfs where;
     if (::statfs(link.c_str(), &where) != 0) continue;
@@ -51,6 +52,7 @@ void look_at_files(pid_t pid, Surroundings& out) {
 void look_at_libraries(pid_t pid, Surroundings& out) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   std::set<std::string> seen;
+  bool plain = false, faster = false;
   size_t lines = 0;
   for (std::string line; lines < kMostMappings && std::getline(maps, line); ++lines) {
     const size_t slash = line.rfind('/');
@@ -60,6 +62,12 @@ void look_at_libraries(pid_t pid, Surroundings& out) {
         !name.starts_with("xla_extension") && !name.starts_with("_jax"))
       continue;
     if (!seen.insert(name).second) continue;
+    plain |= name.starts_with("libblas.so") && line.find("/blas/libblas.so") != std::string::npos;
+    for (const char* other : {"libopenblas", "libmkl_", "libblis", "libatlas", "libsatlas",
+                              "libtatlas", "libAccelerate"})
+      faster |= name.starts_with(other);
+    // Distributions put another library in the place of the plain one, in a folder of its own.
+    faster |= name.starts_with("libblas.so") && line.find("/blas/libblas.so") == std::string::npos;
     if (name.starts_with("libtorch_cpu")) out.framework = Framework::kTorch;
     if (name.starts_with("libtensorflow") || name.starts_with("_pywrap_tensorflow"))
       out.framework = Framework::kTensorFlow;
@@ -71,6 +79,7 @@ void look_at_libraries(pid_t pid, Surroundings& out) {
         name.starts_with("libcublas.so"))
       out.cuda_libraries.push_back(name);
   }
+  out.reference_blas = plain && !faster;
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ struct Surroundings {
   std::vector<std::string> cuda_libraries{};  // "libcudart.so.11.0"
   Framework framework = Framework::kNone;     // by what is mapped
   bool cuda_loaded = false;                   // the driver's own library
+  bool reference_blas = false;                // the plain BLAS, and no faster one
+  bool gpu_open = false;                      // a device of NVIDIA's
 };
 Surroundings look_around(pid_t pid);
 

@@ -1,28 +1,21 @@
 #include "headway/probe/target.h"
 
 #include <fmt/format.h>
-#include <limits.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
 
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
+#include "headway/probe/waits_for.h"
 
 namespace headway {
 namespace {
 
 constexpr double kLookAgainS = 0.25, kLookSeldomS = 3;
 constexpr size_t kMostValues = 60;  // of one stack
+constexpr double kStillS = 2, kAskEveryS = 2;  // whom a thread waits for
 constexpr double kLate = 0.6;       // how much of the last rate stays in "of late"
-
-std::string link_target(const std::string& path) {
-  char buffer[PATH_MAX];
-  const ssize_t got = ::readlink(path.c_str(), buffer, sizeof buffer);
-  return std::string(buffer, got > 0 ? static_cast<size_t>(got) : 0);
-}
 
 TaskState state_of(char letter) {
   switch (letter) {
@@ -34,6 +27,19 @@ TaskState state_of(char letter) {
     case 'X': return TaskState::kZombie;
     default: return TaskState::kSleeping;
   }
+}
+
+// Loops of frameworks that count their steps in variables of their own.
+bool is_trainer(const PythonCode& code) {
+  if (code.function.ends_with(".fit")) return true;
+  if (code.function.ends_with("_inner_training_loop"))
+    return code.file.ends_with("transformers/trainer.py");
+  return code.function.ends_with("advance") && code.file.ends_with("training_epoch_loop.py");
+}
+
+// "tf_data_private_12" -> "tf_data_private_"
+std::string without_digits(const std::string& name) {
+  return name.substr(0, std::min(name.size(), name.find_last_not_of("0123456789") + 1));
 }
 
 double value_behind(const std::string& text, const char* key) {
@@ -123,14 +129,35 @@ PythonThreads Target::read_stacks(double now_s) {
   return out;
 }
 
+MemoryReader Target::memory() const { return stacks_ ? stacks_->memory() : MemoryReader(pid_); }
+
+std::optional<SystemCall> Target::call_of(pid_t outside) const {
+  return parse_system_call(file_text(fmt::format("/proc/{}/task/{}/syscall", pid_, outside), 256));
+}
+
 Wait Target::wait_of(pid_t tid) const {
-  const pid_t outside = outside_number(tid);
-  const std::string text = file_text(fmt::format("/proc/{}/task/{}/syscall", pid_, outside), 256);
-  unsigned long long fd = 0;
-  std::string target;
-  if (std::sscanf(text.c_str(), "%*d 0x%llx", &fd) == 1 && fd < 1000000)
-    target = link_target(fmt::format("/proc/{}/fd/{}", pid_, fd));
-  return wait_kind(text, target);
+  const auto call = call_of(outside_number(tid));
+  if (!call) return Wait::kNothing;
+  std::vector<std::string> files;
+  for (const int fd : descriptors_of(pid_, *call, memory()))
+    files.push_back(link_target(fmt::format("/proc/{}/fd/{}", pid_, fd)));
+  return wait_kind(call, files);
+}
+
+void Target::look_whom(double now_s, const std::map<pid_t, std::string>& tree) {
+  const bool still = !stacks_ || now_s - changed_s >= kStillS;
+  if (!still) seen.waits_for.clear();
+  if (!still || now_s - asked_s_ < kAskEveryS) return;
+  asked_s_ = now_s;
+  const auto call = call_of(pid_);
+  const std::vector<int> descriptors =
+      call ? descriptors_of(pid_, *call, memory()) : std::vector<int>{};
+  std::vector<std::string> files;
+  for (const int fd : descriptors)
+    files.push_back(link_target(fmt::format("/proc/{}/fd/{}", pid_, fd)));
+  const Wait wait = wait_kind(call, files);
+  if (!stacks_) seen.wait = wait;
+  seen.waits_for = call ? waits_for({pid_, *call, wait, descriptors, &tree}) : "";
 }
 
 bool Target::read_counters(double now_s) {
@@ -149,11 +176,14 @@ bool Target::read_counters(double now_s) {
   double grown = 0;
   for (const auto& thread : threads) {
     const auto before = before_.find(thread.tid);
-    if (before != before_.end() && passed > 0) {
-      const double used = thread.cpu_s - before->second.cpu_s;
+    if (passed > 0) {  // a thread that is new began since the last time
+      const ThreadCounters::Thread was =
+          before != before_.end() ? before->second : ThreadCounters::Thread{};
+      const double used = std::max(0.0, thread.cpu_s - was.cpu_s);
+      const double waited = std::max(0.0, thread.ready_s - was.ready_s);
       grown += used;
-      cpu_s += used;
-      ready_s += thread.ready_s - before->second.ready_s;
+      cpu_s += used, ready_s += waited;
+      if (thread.tid == pid_) main_cpu_s += used, main_ready_s += waited;
       double& cores = thread_cores[thread.tid];
       cores = kLate * cores + (1 - kLate) * used / passed;
     }
@@ -164,7 +194,7 @@ bool Target::read_counters(double now_s) {
   std::erase_if(thread_cores, [&](const auto& each) { return !now.count(each.first); });
   before_ = std::move(now);
   if (passed > 0) seen.cores = kLate * seen.cores + (1 - kLate) * grown / passed;
-  seen.cpu_s = stat.cpu_s;
+  seen.cpu_s = stat.cpu_s, all_cpu_s = stat.cpu_s + stat.reaped_s;
   seen.still_s = stacks_ ? now_s - any_changed_s : 0;
   return true;
 }
@@ -173,12 +203,29 @@ std::vector<SeenValue> Target::read_values(const PythonThread& thread) {
   std::vector<SeenValue> out;
   if (!values_) return out;
   for (const PythonFrame& frame : thread.frames) {
-    const bool trainer = frame.code->function.ends_with(".fit");  // its counters are Keras' own
-    if (!frame.code->users && !trainer) continue;
+    if (!frame.code->users && !is_trainer(*frame.code)) continue;
     for (SeenValue& value : values_->read(frame, frame.code->users))
       out.push_back(std::move(value));
     if (out.size() > kMostValues) break;
   }
+  return out;
+}
+
+std::vector<SeenThreads> Target::threads_by_name() const {
+  std::map<std::string, SeenThreads> groups;
+  for (const auto& thread : threads) {
+    const bool first = thread.tid == pid_;
+    const std::string name = first ? "main thread" : without_digits(thread.name);
+    SeenThreads& group = groups[name];
+    const auto cores = thread_cores.find(thread.tid);
+    const double used = cores == thread_cores.end() ? 0 : cores->second;
+    group.name = name, group.main = first;
+    ++group.count;
+    group.cpu_s += thread.cpu_s, group.cores += used;
+    group.busiest = std::max(group.busiest, used);
+  }
+  std::vector<SeenThreads> out;
+  for (auto& [name, group] : groups) out.push_back(std::move(group));
   return out;
 }
 

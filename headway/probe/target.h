@@ -12,6 +12,7 @@
 #include "headway/probe/python_stack.h"
 #include "headway/probe/python_values.h"
 #include "headway/probe/source_lines.h"
+#include "headway/probe/waits.h"
 #include "headway/trace/outside.h"
 
 namespace headway {
@@ -27,10 +28,14 @@ class Target {
   PythonThreads read_stacks(double now_s);
   // What a thread waits for. `tid` as Python names it.
   Wait wait_of(pid_t tid) const;
+  // Finds out whom the main thread waits for, once it has stood still. `tree`: the run's processes.
+  void look_whom(double now_s, const std::map<pid_t, std::string>& tree);
   // Process and thread counters; false once it is gone or a zombie.
   bool read_counters(double now_s);
   // The helpful variables of a stack's frames, the user's first.
   std::vector<SeenValue> read_values(const PythonThread& thread);
+
+  std::vector<SeenThreads> threads_by_name() const;
 
   // Drops what can be read again; so many bytes there are of it.
   void forget();
@@ -47,6 +52,8 @@ class Target {
   std::vector<ThreadCounters::Thread> threads{};
   std::map<pid_t, double> thread_cores{};  // of late
   double cpu_s = 0, ready_s = 0;           // all threads, since the watch began
+  double main_cpu_s = 0, main_ready_s = 0;  // its main thread, likewise
+  double all_cpu_s = 0;  // since it began, with its children that have ended
   double read_bytes = 0;                   // asked for, since it began
   PythonThread main_stack{};
   double changed_s = 0;      // when the main thread's stack last did
@@ -56,6 +63,8 @@ class Target {
  private:
   void look_for_python(double now_s);
   pid_t outside_number(pid_t inside) const;
+  MemoryReader memory() const;
+  std::optional<SystemCall> call_of(pid_t outside) const;
 
   const pid_t pid_;
   pid_t inside_;  // its number in its own namespace
@@ -68,7 +77,7 @@ class Target {
   ThreadCounters counters_;
   std::map<pid_t, pid_t> outside_;  // numbers of threads, when they differ
   std::map<pid_t, ThreadCounters::Thread> before_;
-  double looked_s_ = -1e9, counted_s_ = -1;
+  double looked_s_ = -1e9, counted_s_ = -1, asked_s_ = -1e9;
   uint64_t all_fingerprint_ = 0;
 };
 

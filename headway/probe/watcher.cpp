@@ -12,8 +12,10 @@
 #include "headway/core/limits.h"
 #include "headway/probe/activity.h"
 #include "headway/probe/permission.h"
+#include "headway/probe/program_facts.h"
 #include "headway/probe/surroundings.h"
-#include "headway/probe/target_file.h"
+#include "headway/probe/thread_settings.h"
+#include "headway/probe/waits_for.h"
 #include "headway/trace/redact.h"
 
 namespace headway {
@@ -26,7 +28,7 @@ constexpr double kMostOfACore = 0.012;   // for reading stacks
 constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
 constexpr double kLate = 0.6;
 constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
-constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostMissing = 5;
+constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
 constexpr size_t kMostValues = 60;
 
 std::string ending_text(int status) {
@@ -42,44 +44,20 @@ int wait_status_of(pid_t pid) {
   return code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
 }
 
-// "tf_data_private_12" -> "tf_data_private_"
-std::string without_digits(const std::string& name) {
-  return name.substr(0, std::min(name.size(), name.find_last_not_of("0123456789") + 1));
-}
-
-// "Cpus_allowed_list: 0-3,8"
-double cpus_allowed(pid_t pid) {
-  const std::string text =
-      status_field(file_text(fmt::format("/proc/{}/status", pid)), "Cpus_allowed_list");
-  const char* from = text.c_str();
-  double count = 0;
-  for (;;) {
-    char* end = nullptr;
-    const long first = std::strtol(from, &end, 10);
-    if (end == from) break;
-    long last = first;
-    if (*end == '-') last = std::strtol(end + 1, &end, 10);
-    count += double(last - first + 1);
-    if (*end != ',') break;
-    from = end + 1;
-  }
-  return count;
-}
-
 }  // namespace
 
 Watcher::Watcher(pid_t root, Options options)
     : root_(root),
       options_(options),
       began_ns_(now_ns()),
-      root_started_ticks_(stat_of(root).started_ticks) {
+      root_started_ticks_(stat_of(root).started_ticks),
+      pause_(static_cast<uint64_t>(began_ns_)) {
   seen_.seen = true;
   seen_.pid = root;
   seen_.launched = options.launched;
   run_.eye = Eye::kOutside;
   read_limits_of(root);
   run_.machine_cores = sysconf(_SC_NPROCESSORS_ONLN);
-  nvml_ = std::make_unique<Nvml>();
   const TaskStat stat = stat_of(root);
   if (!options.launched) seen_.unwatched = why_not_readable(root);
   if (!options.launched && stat.state != '?') {
@@ -131,7 +109,7 @@ bool Watcher::look() {
     const int64_t before = thread_cpu_ns();
     read_stacks();
     const double cost = 1e-9 * double(thread_cpu_ns() - before);
-    next_stacks_s_ = now + std::max(kStacksEveryS, cost / kMostOfACore);
+    next_stacks_s_ = now + std::max(kStacksEveryS, cost / kMostOfACore) * pause_.next();
   }
   return true;
 }
@@ -146,8 +124,10 @@ void Watcher::forget_if_much() {
 void Watcher::find_processes() {
   const std::vector<pid_t> tree = process_tree(root_);
   std::set<pid_t> still_zombies;
+  tree_cpu_s_ = 0;
   for (const pid_t pid : tree) {
     const TaskStat stat = stat_of(pid);
+    tree_cpu_s_ += stat.cpu_s + stat.reaped_s;  // what one leaves goes to its parent
     const auto known = targets_.find(pid);
     if (known != targets_.end() && stat.state != '?' && !known->second->is(stat)) {
       note_gone(*known->second, TaskState::kGone);  // another process got its number
@@ -206,33 +186,66 @@ Target* Watcher::main_target() const {
   return found == targets_.end() ? nullptr : found->second.get();
 }
 
-void Watcher::count_stacks(Target& target, Role role) {
+// What the main thread was about. Nothing where it runs no Python although training has begun: the
+// program is at its end.
+std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
+  std::optional<Account> account = Account::kUnknown;
+  const bool trains = seen_.training_since_s >= 0;
   const PythonThreads threads = target.read_stacks(now_s());
   if (role == Role::kMain && threads.all > 0) {
     seen_.python_threads = static_cast<int64_t>(threads.all);
     seen_.python_threads_read = static_cast<int64_t>(threads.read.size());
   }
   for (const PythonThread& thread : threads.read) {
-    if (is_late()) return;
+    if (is_late()) return account;
     ++seen_.samples;
     seen_.torn += thread.torn;
-    if (thread.frames.empty()) continue;
-    const Wait wait = target.wait_of(thread.tid);
     const bool main_thread = target.is_main_thread(thread.tid);
-    const SeenStack& seen = stacks_.add(
-        thread, {role, main_thread, wait, seen_.training_since_s >= 0}, target.sources, now_s());
+    if (thread.frames.empty()) {
+      if (main_thread && !thread.torn)
+        account = trains ? std::nullopt : std::optional(Account::kPrepares);
+      continue;
+    }
+    const Wait wait = target.wait_of(thread.tid);
+    const SeenStack& seen =
+        stacks_.add(thread, {role, main_thread, wait, trains}, target.sources, now_s());
     if (!main_thread) continue;
     target.seen.wait = wait;
-    if (role == Role::kMain && seen_.training_since_s < 0 && is_training(seen.activity))
-      seen_.training_since_s = now_s();
+    if (!thread.torn) account = seen.account;
+    if (role == Role::kMain && !thread.torn) note_training_thread(thread, seen.activity);
     if (role == Role::kWorker && seen.activity == Activity::kIdle &&
         thread.frames.back().code->file.ends_with("resource_tracker.py"))
       target.seen.role = Role::kOther;
   }
+  return account;
+}
+
+void Watcher::note_training_thread(const PythonThread& thread, Activity activity) {
+  if (seen_.training_since_s < 0 && is_training(activity)) seen_.training_since_s = now_s();
+  output_.validates(activity == Activity::kValidate);
+  const bool steps = activity == Activity::kStep || activity == Activity::kTrace ||
+                     activity == Activity::kSync;
+  for (const PythonFrame& frame : thread.frames) {
+    const PythonCode& code = *frame.code;
+    if (code.users && steps && loops_.stepping.size() < kMostLoops)
+      loops_.stepping.insert(code.function);
+    keras_fits_ |= !code.users && code.function.ends_with("fit") &&
+                   code.file.find("keras/") != std::string::npos;
+  }
+}
+
+CoreLedger::Stage Watcher::stage() const {
+  const SeenProgress progress = this->progress();
+  return {.now_s = now_s(),
+          .trains = seen_.training_since_s >= 0,
+          .steps = progress.steps,
+          .stepped = progress.first_step_s >= 0};
 }
 
 void Watcher::read_stacks() {
-  if (Target* main = main_target()) count_stacks(*main, Role::kMain);
+  Target* main = main_target();
+  const auto account = main ? count_stacks(*main, Role::kMain) : Account::kUnknown;
+  if (account) ledger_.look(stage(), *account, devices_.state(*account));
   std::vector<Target*> workers;
   for (auto& [pid, target] : targets_)
     if (pid != main_ && target->has_python()) workers.push_back(target.get());
@@ -240,12 +253,30 @@ void Watcher::read_stacks() {
     count_stacks(*workers[next_worker_++ % workers.size()], Role::kWorker);
 }
 
+void Watcher::read_ledger(CoreLedger::Used used) {
+  used.main = main_, used.cpu_s = tree_cpu_s_;
+  Neighbours::Own own{.watcher = ::getpid(), .relay = options_.launched ? ::getppid() : 0};
+  for (const auto& [pid, target] : targets_) own.run.insert(pid);
+  ledger_.read(stage(), used, own);
+}
+
 void Watcher::read_counters() {
   const double now = now_s();
   if (const auto words = command_line(main_); !words.empty()) seen_.command = command_text(words);
   double cores = 0, read_bytes = 0, ready = 0, cpu = 0;
+  CoreLedger::Used used_now;
+  std::map<pid_t, std::string> tree;
+  for (const auto& [pid, target] : targets_) tree[pid] = target->seen.name;
   for (auto& [pid, target] : targets_) {
+    const double ready_before = target->ready_s, main_cpu_before = target->main_cpu_s,
+                 main_ready_before = target->main_ready_s;
     if (!target->read_counters(now)) continue;
+    used_now.ready_s += target->ready_s - ready_before;
+    if (pid == main_) {
+      used_now.main_cpu_s += target->main_cpu_s - main_cpu_before;
+      used_now.main_ready_s += target->main_ready_s - main_ready_before;
+    }
+    target->look_whom(now, tree);
     cores += target->seen.cores;
     read_bytes += target->read_bytes, ready += target->ready_s, cpu += target->cpu_s;
   }
@@ -287,6 +318,9 @@ void Watcher::read_counters() {
   sample.losses = progress.losses, sample.bad_losses = progress.bad_losses;
   sample.loss_sum = progress.loss;  // the last one
   sample.system = system_->sample();
+  devices_.look();
+  used_now.throttled_s = sample.system.throttled_s;
+  read_ledger(used_now);
   samples_.push_back(sample);
   thin_out(samples_, kMostSamples);
 }
@@ -294,62 +328,28 @@ void Watcher::read_counters() {
 void Watcher::read_variables() {
   Target* main = main_target();
   if (!main || !main->has_python()) return;
-  seen_.values.clear();
-  const std::vector<SeenValue> own = main->read_values(main->main_stack);
-  variables_.take(own, now_s());
-  seen_.values = own;
+  seen_.values = main->read_values(main->main_stack);
+  loops_.framework = seen_.framework != Framework::kNone;
+  variables_.take(seen_.values, loops_, now_s());
+  output_.steps_are(variables_.progress().steps);
+  note_thread_settings(*main, main->main_stack, seen_);
   for (auto& [pid, target] : targets_) {
     if (!target->has_python()) continue;
     const PythonThreads threads = target->read_stacks(now_s());
     for (const PythonThread& thread : threads.read) {
       if (is_late()) break;
-      note_source(*target, thread);
+      note_source(*target, thread, seen_);
       if (thread.torn || (pid == main_ && main->is_main_thread(thread.tid))) continue;
       if (seen_.values.size() > kMostValues) continue;
       for (SeenValue& value : target->read_values(thread)) seen_.values.push_back(std::move(value));
     }
     if (seen_.values.size() > kMostValues || is_late()) break;
   }
-  seen_.batch_is_empty = false;
-  for (const SeenValue& value : seen_.values) {
-    if (value.name == "batch_size" && !value.users)
-      seen_.batch_size = std::atoll(value.value.c_str());
-    seen_.batch_is_empty |= value.users && value.value == "list of 0";
-    if (!value.users || kind_of_variable(value.name) != 's') continue;
-    if (seen_.missing_files.size() >= kMostMissing || value.value.size() < 3) continue;
-    if (value.value.find('.') == std::string::npos || value.value.find("://") != std::string::npos)
-      continue;
-    const auto known =
-        std::find(seen_.missing_files.begin(), seen_.missing_files.end(), value.value);
-    if (known == seen_.missing_files.end() && !file_exists_for(main_, value.value))
-      seen_.missing_files.push_back(value.value);
-  }
-}
-
-void Watcher::note_decoding(Target& target, const PythonFrame& frame) {
-  const std::string& file = frame.code->file;
-  const int64_t line = target.sources.decoding_line(file);
-  if (line > 0) seen_.decodes_at = {file, "", line, true, target.sources.text(file, line)};
-}
-
-void Watcher::note_source(Target& target, const PythonThread& thread) {
-  for (const PythonFrame& frame : thread.frames) {
-    if (frame.code->users && seen_.decodes_at.line == 0) note_decoding(target, frame);
-    if (!frame.code->users || seen_.endless.size() > 20) continue;
-    for (const std::string& name : target.sources.endless_generators(frame.code->file)) {
-      auto& all = seen_.endless_generators;
-      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
-    }
-    const auto known = std::find(seen_.endless.begin(), seen_.endless.end(), frame.code->function);
-    if (known == seen_.endless.end() &&
-        target.sources.has_endless_loop(frame.code->file, frame.code->first_line))
-      seen_.endless.push_back(frame.code->function);
-  }
+  note_values(seen_.values, main_, seen_);
 }
 
 void Watcher::look_around_all() {
   if (!targets_.count(main_)) return;
-  seen_.cpus_allowed = cpus_allowed(main_);
   const Surroundings around = look_around(main_);
   if (!around.network_files.empty()) seen_.network_files = around.network_files;
   seen_.shm_bytes = around.shm_bytes;
@@ -358,18 +358,14 @@ void Watcher::look_around_all() {
                              : std::min(seen_.shm_free_bytes, around.shm_free_bytes);
   seen_.cuda_libraries = around.cuda_libraries;
   if (around.framework != Framework::kNone) seen_.framework = around.framework;
-  if (!nvml_->there()) return;
+  if (keras_fits_) seen_.framework = Framework::kKeras;
+  seen_.reference_blas = around.reference_blas;
+  std::erase_if(seen_.settings, [](const SeenThreadSetting& each) { return each.at.line == 0; });
+  for (SeenThreadSetting& setting : environment_settings_of(main_))
+    seen_.settings.push_back(std::move(setting));
   std::set<int64_t> pids;
   for (const auto& [pid, target] : targets_) pids.insert(pid);
-  std::vector<SeenGpu> now = nvml_->read(pids);
-  ++gpu_samples_;
-  for (size_t i = 0; i < now.size(); ++i) {
-    const bool before = i < seen_.gpus.size();
-    const double mean = before ? seen_.gpus[i].utilisation : now[i].recent;
-    now[i].utilisation = mean + (now[i].recent - mean) / double(gpu_samples_);
-    now[i].used |= before && seen_.gpus[i].used;
-  }
-  seen_.gpus = std::move(now);
+  devices_.look_around(pids, around.gpu_open);
 }
 
 void Watcher::ended(int wait_status) {
@@ -378,13 +374,13 @@ void Watcher::ended(int wait_status) {
       WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-// By the output where it counts steps, else by variables; losses are known by the output alone.
+// By the output where it counts steps, else by variables; the same for losses.
 SeenProgress Watcher::progress() const {
-  const SeenProgress& said = output_.progress();
-  if (said.steps > 0) return said;
-  SeenProgress out = variables_.progress();
-  out.loss = said.loss, out.first_loss = said.first_loss;
-  out.losses = said.losses, out.bad_losses = said.bad_losses;
+  const SeenProgress &said = output_.progress(), &shown = variables_.progress();
+  SeenProgress out = said.steps > 0 ? said : shown;
+  const SeenProgress& losses = output_.losses().empty() ? shown : said;
+  out.loss = losses.loss, out.first_loss = losses.first_loss;
+  out.losses = losses.losses, out.bad_losses = losses.bad_losses;
   return out;
 }
 
@@ -397,23 +393,14 @@ Trace Watcher::trace() const {
   o.output = output_.output();
   o.output.watched = options_.launched;
   o.progress = progress();
+  o.losses = (output_.losses().empty() ? variables_.losses() : output_.losses()).kept();
+  ledger_.put_into(o);
+  o.gpus = devices_.seen();
   o.stacks = stacks_.most(kMostStacks);
   o.quiet_s = o.at_s - moved_s_;
   if (const Target* main = main_target()) {
     o.main_still_s = main->has_python() ? o.at_s - main->changed_s : 0;
-    std::map<std::string, SeenThreads> groups;
-    for (const auto& thread : main->threads) {
-      const bool first = thread.tid == main_;
-      SeenThreads& group = groups[first ? "main thread" : without_digits(thread.name)];
-      const auto cores = main->thread_cores.find(thread.tid);
-      const double used = cores == main->thread_cores.end() ? 0 : cores->second;
-      group.name = first ? "main thread" : without_digits(thread.name);
-      group.main = first;
-      ++group.count;
-      group.cpu_s += thread.cpu_s, group.cores += used;
-      group.busiest = std::max(group.busiest, used);
-    }
-    for (auto& [name, group] : groups) o.threads.push_back(group);
+    o.threads = main->threads_by_name();
     if (!main->has_python() && o.at_s > 1) {
       o.blind = main->problem;
       const std::string why = seen_.gone ? "" : why_not_readable(main_);
@@ -426,6 +413,8 @@ Trace Watcher::trace() const {
     SeenProcess seen = target->seen;
     SourceLines& sources = target->sources;
     seen.stack = seen_frames(target->main_stack, sources);
+    // Two sockets that belong together and have no name are a pipe within the run.
+    if (seen.wait == Wait::kSocket && seen.waits_for == kSocketPair) seen.wait = Wait::kPipe;
     seen.waits_for_task = waits_for_task(seen.stack);
     seen.waits_for_worker = waits_for_worker(seen.stack);
     o.processes.insert(pid == main_ ? o.processes.begin() : o.processes.end(), std::move(seen));

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "headway/probe/core_ledger.h"
+#include "headway/probe/devices.h"
 #include "headway/probe/output_reader.h"
+#include "headway/probe/random_factor.h"
 #include "headway/probe/stack_counts.h"
 #include "headway/probe/target.h"
 #include "headway/probe/variable_progress.h"
-#include "headway/trace/nvml.h"
 #include "headway/trace/trace.h"
 
 namespace headway {
@@ -56,11 +59,12 @@ class Watcher {
   void forget_if_much();
   bool is_late() const;
   void read_stacks();
-  void count_stacks(Target& target, Role role);
+  std::optional<Account> count_stacks(Target& target, Role role);
+  void note_training_thread(const PythonThread& thread, Activity activity);
   void read_counters();
   void read_variables();
-  void note_source(Target& target, const PythonThread& thread);
-  void note_decoding(Target& target, const PythonFrame& frame);
+  void read_ledger(CoreLedger::Used used);
+  CoreLedger::Stage stage() const;
   SeenProgress progress() const;
   void look_around_all();
   Target* main_target() const;
@@ -78,7 +82,11 @@ class Watcher {
   StackCounts stacks_;
   OutputReader output_;
   VariableProgress variables_;
-  std::unique_ptr<Nvml> nvml_;
+  CoreLedger ledger_;
+  Devices devices_;
+  RandomFactor pause_;
+  VariableProgress::Loops loops_;
+  bool keras_fits_ = false;
   std::unique_ptr<SystemSampler> system_;
   pid_t system_of_ = 0;
   double next_system_s_ = 0;
@@ -88,7 +96,8 @@ class Watcher {
   double next_stacks_s_ = 0, next_counters_s_ = 0, next_around_s_ = 1;
   double moved_s_ = 0;  // when output, a step or reading last moved
   double last_read_bytes_ = 0, last_read_s_ = 0, last_ready_s_ = 0, last_cpu_s_ = 0;
-  int64_t last_bytes_ = 0, last_steps_ = 0, gpu_samples_ = 0;
+  int64_t last_bytes_ = 0, last_steps_ = 0;
+  double tree_cpu_s_ = 0;
   size_t next_worker_ = 0;
 };
 

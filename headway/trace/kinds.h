@@ -87,7 +87,7 @@ enum class NoteKind : uint8_t {
   kError,
   kStall,             // who waits for what
   kProbe,             // what the probe before a run met
-  kCause,             // "id: problem" of an error that knows its cause
+  kCause,             // the problem, of an error that knows its cause
   kRemedy,            // of that error
   kNanOrigin,         // where the first value that is no number was made
   kLeftOut,           // weights that the loss does not reach

@@ -122,6 +122,15 @@ std::vector<SeenGpu> Nvml::read(const std::set<int64_t>& pids) const {
   return out;
 }
 
+std::optional<double> Nvml::utilisation(size_t gpu) const {
+  Device device = nullptr;
+  Utilisation use{};
+  if (!impl_ || !impl_->utilisation || impl_->handle(static_cast<unsigned>(gpu), &device) != kOk ||
+      impl_->utilisation(device, &use) != kOk)
+    return std::nullopt;
+  return use.gpu / 100.0;
+}
+
 std::optional<SeenGpu> Nvml::read_at(const std::string& pci_address) const {
   Device device = nullptr;
   if (!impl_ || !impl_->handle_at || impl_->handle_at(pci_address.c_str(), &device) != kOk)

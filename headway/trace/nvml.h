@@ -20,6 +20,8 @@ class Nvml {
   bool there() const { return impl_ != nullptr; }
   // One reading per GPU; `pids` are the processes under watch.
   std::vector<SeenGpu> read(const std::set<int64_t>& pids) const;
+  // Of the GPU with this place in `read`: the share of about the last second in which it was busy.
+  std::optional<double> utilisation(size_t gpu) const;
   // The one with this PCI address ("0000:19:00.0").
   std::optional<SeenGpu> read_at(const std::string& pci_address) const;
 

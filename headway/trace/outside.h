@@ -18,9 +18,12 @@ struct SeenFrame {
   bool users = false;  // the user's own code: in no library
   std::string text{};  // the source line, for the user's own
   int64_t loops = 0;   // of its function, around that line
+  bool takes_lock = false;   // the line is `with lock:` or lock.acquire()
+  bool array_call = false;   // the line calls a library of arrays, images, files: numpy, PIL ...
   bool one_element = false;  // the line touches one element of an array: a[y, x], getpixel(...)
 
   bool operator==(const SeenFrame&) const = default;
+  bool at_top_level() const { return function == "<module>"; }
 };
 
 // Which of the known ways of making samples a stack passes through.

@@ -15,6 +15,8 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("users", s.users);
   f("text", s.text);
   f("loops", s.loops);
+  f("takes_lock", s.takes_lock);
+  f("array_call", s.array_call);
   f("one_element", s.one_element);
 }
 

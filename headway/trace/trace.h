@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "headway/core/file_counters.h"
+#include "headway/trace/cause.h"
 #include "headway/trace/feed.h"
 #include "headway/trace/kinds.h"
 #include "headway/trace/numbers.h"
@@ -104,6 +105,7 @@ struct TraceNote {
   std::string text{};
   std::string where{};  // of a stall: what the first worker that does not come back is at ...
   int64_t stage = -1;   // ... and in which of Trace::stages; -1: none
+  Cause cause = Cause::kUnknown;  // of an error that knows it
 };
 
 // What happened in a run, and when. Plain data: written by the inside eye (observe/trace_recorder)

@@ -191,6 +191,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Tra
   f("text", s.text);
   f("where", s.where);
   f("stage", s.stage);
+  f("cause", s.cause);
 }
 
 }  // namespace headway

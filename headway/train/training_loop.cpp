@@ -86,7 +86,9 @@ History TrainingLoop::run(const Dataset& dataset) {
   } catch (const std::exception& e) {
     const auto* error = dynamic_cast<const Error*>(&e);
     if (error && !error->cause().empty()) {
-      recorder_->note(NoteKind::kCause, error->cause() + ": " + error->problem());
+      recorder_->note({.kind = NoteKind::kCause,
+                       .text = error->problem(),
+                       .cause = from_text<Cause>(error->cause()).value_or(Cause::kUnknown)});
       if (!error->hint().empty()) recorder_->note(NoteKind::kRemedy, error->hint());
     }
     recorder_->watch(nullptr);

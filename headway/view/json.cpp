@@ -18,6 +18,18 @@ Json json_of(const Finding& f) {
           {"page", f.page()}};
 }
 
+Json json_of(const std::vector<LedgerLine>& ledger) {
+  Json list = Json::array();
+  for (const LedgerLine& line : ledger)
+    list.push_back({{"account", text_of(line.account)},
+                    {"device", text_of(line.device)},
+                    {"share", line.time.share},
+                    {"low", line.time.low},
+                    {"high", line.time.high},
+                    {"where", line.where}});
+  return list;
+}
+
 Json json_of(const Verdict& verdict, const std::vector<Finding>& findings) {
   Json list = Json::array();
   for (const Finding& f : findings) list.push_back(json_of(f));

@@ -12,6 +12,7 @@ namespace headway {
 nlohmann::ordered_json json_of(const Finding& finding);
 
 // {verdict, sentence, findings, eta_s}
+nlohmann::ordered_json json_of(const std::vector<LedgerLine>& ledger);
 nlohmann::ordered_json json_of(const Verdict& verdict, const std::vector<Finding>& findings);
 
 }  // namespace headway

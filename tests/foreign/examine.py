@@ -1,11 +1,15 @@
 """One case: a program runs under the outside eye, is stopped when its time is over, and the verdict is read."""
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
 import tempfile
+import termios
 import time
 
 import mechanisms
@@ -22,8 +26,23 @@ class NoVerdict(Exception):
 
 
 def environment(case):
-    """What the program gets: no GPU (the expectations are for CPUs), no byte code beside the copies."""
-    return {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1", **case.environment}
+    """What the program gets: no GPU (the expectations are for CPUs), no byte code beside the copies. Output is held back
+    as it would be: not at a desk (`run`), but behind a pipe (`attach`), whatever this shell has set."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    at_a_desk = {} if case.how == "attach" else {"PYTHONUNBUFFERED": "1"}
+    return {**inherited, **at_a_desk, "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1", **case.environment}
+
+
+@contextlib.contextmanager
+def start(command, **how):
+    """With a session of its own, at a terminal where nobody types; both are gone afterwards."""
+    ours, theirs = pty.openpty()
+    try:
+        yield subprocess.Popen(command, stdin=theirs, start_new_session=True,
+                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **how)
+    finally:
+        os.close(theirs)
+        os.close(ours)
 
 
 def stop(process, spared):
@@ -47,10 +66,9 @@ def read_verdict(text, said):
 
 def by_run(case, command, headway, folder, spared):
     out, log = folder / "verdict.json", folder / "said.txt"
-    with open(log, "w") as said:
-        process = subprocess.Popen([headway, "run", "--json-out", str(out), "--", *command], cwd=folder,
-                                   env=environment(case), stdin=subprocess.DEVNULL, stdout=said,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
+    watched = [headway, "run", "--json-out", str(out), "--", *command]
+    with open(log, "w") as said, start(watched, cwd=folder, env=environment(case), stdout=said,
+                                       stderr=subprocess.STDOUT) as process:
         try:
             process.wait(case.seconds)
         except subprocess.TimeoutExpired:
@@ -66,19 +84,17 @@ def by_run(case, command, headway, folder, spared):
 def by_attach(case, command, headway, folder, spared):
     """The program writes into a pipe that is read by nobody in a hurry, as behind `| tee log`."""
     tee = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    process = subprocess.Popen(command, cwd=folder, env=environment(case), stdin=subprocess.DEVNULL, stdout=tee.stdin,
-                               stderr=subprocess.DEVNULL, start_new_session=True)
-    tee.stdin.close()
-    try:
-        time.sleep(max(case.seconds - 10, 1))
+    with start(command, cwd=folder, env=environment(case), stdout=tee.stdin, stderr=subprocess.DEVNULL) as process:
+        tee.stdin.close()
         try:
+            time.sleep(max(case.seconds - 10, 1))
             done = subprocess.run([headway, "attach", str(process.pid), "--once", "--json"], capture_output=True,
-                                  text=True, timeout=SECONDS_TO_ATTACH)
+                                  text=True, timeout=SECONDS_TO_ATTACH, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired as late:
             raise NoVerdict(f"attach --once gave no verdict in {SECONDS_TO_ATTACH} s") from late
-    finally:
-        stop(process, spared)
-        tee.wait()
+        finally:
+            stop(process, spared)
+            tee.wait()
     return read_verdict(done.stdout, done.stderr)
 
 

@@ -5,6 +5,7 @@ import shutil
 import stat
 import tempfile
 import unittest
+from unittest import mock
 
 import examine
 import judge
@@ -36,7 +37,14 @@ ONE = """\
 import time
 time.sleep(60)
 """
-EVERY_PROGRAM = program.all_programs() + program.all_programs(program.HELD_OUT)
+OWN_PROGRAMS = program.programs_of("programs") + program.programs_of("held_out")
+BLIND_PROGRAMS = [case for name in program.all_sets() if program.round_of(name) for case in program.programs_of(name)]
+# Looks at a process as `headway attach` does, and says what its standard input is.
+ATTACH_STAND_IN = """\
+#!/usr/bin/env python3
+import json, os, sys
+print(json.dumps({"verdict": "healthy", "findings": [], "input": os.readlink(f"/proc/{sys.argv[2]}/fd/0")}))
+"""
 
 
 def verdict(*findings, word="slow"):
@@ -54,6 +62,13 @@ class Examiner(unittest.TestCase):
         path.write_text(text)
         return program.read_program(path)
 
+    def stand_in(self, text=STAND_IN):
+        path = self.folder / "headway"
+        path.write_text(text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        processes.adopt_orphans()
+        return str(path)
+
     def shown(self, case):
         return program.copy_without_header(case.path, self.folder).read_text()
 
@@ -62,14 +77,14 @@ class Examiner(unittest.TestCase):
             cases = program.all_programs(folder)
             self.assertGreaterEqual(sum(not case.healthy for case in cases), faulty)
             self.assertGreaterEqual(sum(case.healthy for case in cases), healthy)
-        for case in EVERY_PROGRAM:
-            self.assertIn(case.python, ("tensorflow", "torch", "plain"), case.name)
+        for case in OWN_PROGRAMS + BLIND_PROGRAMS:
+            self.assertIn(case.python, program.PYTHONS, case.name)
             self.assertIn(case.setup[0] if case.setup else "neighbour", mechanisms.MECHANISMS, case.name)
             for word in case.where:
                 self.assertIn(word, self.shown(case), case.name)
 
     def test_no_program_gives_its_answer_away_below_the_header(self):
-        for case in EVERY_PROGRAM:
+        for case in OWN_PROGRAMS:
             shown = self.shown(case).lower()
             for word in (case.expected, case.expected.replace("-", "_"), "fault", "#"):
                 if word not in ("healthy", "crashed"):
@@ -115,23 +130,29 @@ class Examiner(unittest.TestCase):
         self.assertFalse(judge.judge(case, verdict(("nan-loss", "high"), word="crashed")).ok)
 
     def test_a_case_runs_is_stopped_and_leaves_nobody_behind(self):
-        stand_in = self.folder / "headway"
-        stand_in.write_text(STAND_IN)
-        stand_in.chmod(stand_in.stat().st_mode | stat.S_IXUSR)
-        processes.adopt_orphans()
-        given = examine.examine(self.case(), str(stand_in), {"plain": "/usr/bin/python3"})
+        given = examine.examine(self.case(), self.stand_in(), {"plain": "/usr/bin/python3"})
         self.assertEqual(given["findings"][0]["cause"], "serial-map")
         self.assertNotIn("expected", given["source"])
         self.assertEqual(processes.descendants(os.getpid()), [])
 
     def test_a_program_finds_the_module_that_lies_beside_it(self):
-        stand_in = self.folder / "headway"
-        stand_in.write_text(STAND_IN)
-        stand_in.chmod(stand_in.stat().st_mode | stat.S_IXUSR)
         (self.folder / "loops.py").write_text("TURNS = 3\n")
-        processes.adopt_orphans()
         case = self.case(ONE.replace("import time\ntime.sleep(60)", "import loops\nraise SystemExit(loops.TURNS)"))
-        self.assertEqual(examine.examine(case, str(stand_in), {"plain": "/usr/bin/python3"})["exit_status"], 3)
+        self.assertEqual(examine.examine(case, self.stand_in(), {"plain": "/usr/bin/python3"})["exit_status"], 3)
+
+    def test_the_examined_sits_at_a_terminal_where_nobody_types(self):
+        seen = "import os, sys\nraise SystemExit(3 * sys.stdin.isatty() + 4 * os.path.samefile('/dev/fd/0', os.ttyname(0)))"
+        case = self.case(ONE.replace("import time\ntime.sleep(60)", seen))
+        self.assertEqual(examine.examine(case, self.stand_in(), {"plain": "/usr/bin/python3"})["exit_status"], 7)
+        asks = self.case(ONE.replace("import time\ntime.sleep(60)", "open('/dev/tty').readline()\nraise SystemExit(5)"))
+        given = examine.examine(asks, self.stand_in(), {"plain": "/usr/bin/python3"})
+        self.assertNotIn(given["exit_status"], (0, 1, 5))
+
+    def test_who_is_looked_at_while_he_runs_sits_at_one_too(self):
+        case = self.case(ONE.replace("# verdict", "# how: attach\n# verdict"))
+        given = examine.examine(case, self.stand_in(ATTACH_STAND_IN), {"plain": "/usr/bin/python3"})
+        self.assertRegex(given["input"], "^/dev/pts/")
+        self.assertEqual(processes.descendants(os.getpid()), [])
 
     def test_a_watcher_that_says_nothing_is_no_verdict(self):
         silent = self.folder / "headway"
@@ -139,6 +160,55 @@ class Examiner(unittest.TestCase):
         silent.chmod(0o755)
         with self.assertRaises(examine.NoVerdict):
             examine.examine(self.case(), str(silent), {"plain": "/usr/bin/python3"})
+
+    def test_output_is_held_back_behind_a_pipe_and_not_at_a_desk(self):
+        for shell in ({}, {"PYTHONUNBUFFERED": "1"}):
+            with mock.patch.dict(os.environ, shell):
+                self.assertEqual(examine.environment(self.case())["PYTHONUNBUFFERED"], "1")
+                attached = self.case(ONE.replace("# verdict", "# how: attach\n# verdict"))
+                self.assertNotIn("PYTHONUNBUFFERED", examine.environment(attached))
+
+    def test_a_reason_may_be_longer_and_a_misspelt_line_is_refused(self):
+        case = self.case(ONE.replace("# in two lines.", "# in two lines. So it\n# is: often.\n#\n# env: A=1"))
+        self.assertEqual((case.why, case.environment), ("for the test, in two lines. So it is: often. ", {"A": "1"}))
+        with self.assertRaises(SystemExit):
+            self.case(ONE.replace("# verdict:", "# verdickt:"))
+
+    def test_an_unknown_python_is_refused(self):
+        with self.assertRaises(SystemExit):
+            self.case(ONE.replace("python: plain", "python: fortran"))
+
+    def changes(self, *rows):
+        return [{"at_s": at_s, "verdict": word, "cause": cause} for at_s, word, cause in rows]
+
+    def judged(self, *rows, text=ONE):
+        return judge.judge(self.case(text), {**verdict(("serial-map", "high")), "changes": self.changes(*rows)})
+
+    def test_changes_count_after_twenty_seconds(self):
+        result = self.judged((1, "not-started", ""), (9, "healthy", ""), (19, "slow", "nan-loss"), (25, "slow", "serial-map"))
+        self.assertEqual((result.late_changes, result.unsteady), (1, False))
+        result = self.judged((1, "healthy", ""), (21, "slow", "serial-map"), (22, "healthy", ""))
+        self.assertEqual((result.late_changes, result.unsteady), (2, True))
+
+    def test_the_end_of_a_program_is_no_change_of_mind_but_another_cause_is(self):
+        ended = ((1, "slow", "serial-map"), (30, "finished", "serial-map"))
+        self.assertEqual(self.judged(*ended).late_changes, 0)
+        self.assertEqual(self.judged(*ended, (31, "finished", "nan-loss")).late_changes, 1)
+
+    def test_without_a_list_of_changes_nothing_is_known(self):
+        result = judge.judge(self.case(), verdict(("serial-map", "high")))
+        self.assertEqual((result.late_changes, result.named_s, result.named_in_time), (None, None, None))
+
+    def test_stuck_is_named_sooner_than_slow(self):
+        late = ((1, "healthy", ""), (16, "slow", "input-bound"), (40, "slow", "serial-map"))
+        self.assertEqual((self.judged(*late).named_s, self.judged(*late).named_in_time), (16, True))
+        self.assertFalse(self.judged(*late, text=ONE.replace("verdict: slow", "verdict: stuck")).named_in_time)
+        self.assertFalse(self.judged((1, "healthy", "")).named_in_time)
+
+    def test_a_case_for_machines_has_all_that_was_asked_for(self):
+        told = judge.as_json(self.judged((1, "healthy", ""), (16, "slow", "serial-map")))
+        self.assertEqual((told["set"], told["round"], told["right"], told["accused"]), ("", None, True, False))
+        self.assertEqual(told["changes"][1]["at_s"], 16)
 
     def test_a_torn_stack_is_seen(self):
         lines = stack_check.LINES

@@ -3,7 +3,13 @@ import dataclasses
 import json
 import re
 
+import program as programs
+
 LOUD = ("warning", "high", "critical")  # from here on the user is told that something should be done
+OVER = ("finished", "crashed", "ended")  # what is said of a program that is no more
+SETTLING_S = 20  # until then a verdict may change as it likes; from then on, MOST_CHANGES times
+MOST_CHANGES = 1
+STUCK_NAMED_S, SLOW_NAMED_S = 15, 30
 
 
 @dataclasses.dataclass
@@ -18,10 +24,53 @@ class Result:
     verdict_agrees: bool
     line_named: object  # True, False, or None where no line is asked for
     problem: str = ""  # why there is no verdict
+    changes: object = None  # [{at_s, verdict, cause}] as it was said; None: unknown
+    named_s: object = None  # when the right name was first said
 
     @property
     def ok(self):
         return self.top1
+
+    @property
+    def accused(self):
+        return self.case.healthy and bool(self.given) and not self.top1
+
+    @property
+    def late_changes(self):
+        return late_changes(self.changes)
+
+    @property
+    def named_in_time(self):
+        """None where nobody can say: a healthy program, a crash, no list of changes."""
+        if self.changes is None or self.case.healthy or self.case.crashes:
+            return None
+        return self.named_s is not None and self.named_s <= most_seconds(self.case)
+
+    @property
+    def unsteady(self):
+        return self.late_changes is not None and self.late_changes > MOST_CHANGES
+
+
+def most_seconds(case):
+    return STUCK_NAMED_S if "stuck" in case.verdicts and "slow" not in case.verdicts else SLOW_NAMED_S
+
+
+def late_changes(changes):
+    """How often what is said changed after the first SETTLING_S. That a program has ended is no change of mind."""
+    if changes is None:
+        return None
+    count, before = 0, None
+    for change in changes:
+        verdict, cause = change["verdict"], change.get("cause") or ""
+        now = (before[0] if before and verdict in OVER else verdict, cause)
+        count += before is not None and now != before and change["at_s"] > SETTLING_S
+        before = now
+    return count
+
+
+def first_named(changes, right):
+    """The second at which one of these causes was first said, or None."""
+    return next((change["at_s"] for change in changes or [] if change.get("cause") in right), None)
 
 
 def line_of(where, path):
@@ -53,7 +102,8 @@ def judge(case, verdict):
         line_named = any(word in line_of(where, case.path) for word in case.where) if case.where else None
     return Result(case=case, given=given, verdict=verdict.get("verdict", "?"),
                   seconds_to_verdict=verdict.get("seconds_to_verdict"), where=where, top1=top1, top3=top3,
-                  verdict_agrees=not case.verdicts or verdict.get("verdict") in case.verdicts, line_named=line_named)
+                  verdict_agrees=not case.verdicts or verdict.get("verdict") in case.verdicts, line_named=line_named,
+                  changes=verdict.get("changes"), named_s=first_named(verdict.get("changes"), right))
 
 
 def no_verdict(case, problem):
@@ -66,7 +116,9 @@ def as_json(result):
     case = result.case
     # A crash of the program's own is named by the verdict's word: there is no cause to give.
     given = [result.verdict] if case.crashes and result.top1 else result.given
-    return {"name": case.name, "expected": case.expected, "accepted": case.accepted, "given": given,
+    return {"name": case.name, "set": case.set, "round": programs.round_of(case.set), "expected": case.expected,
+            "accepted": case.accepted, "given": given, "right": result.ok, "accused": result.accused,
             "verdict": result.verdict, "verdict_agrees": result.verdict_agrees, "where": result.where,
-            "line_named": result.line_named, "seconds_to_verdict": result.seconds_to_verdict, "live": True,
-            "problem": result.problem}
+            "line_named": result.line_named, "seconds_to_verdict": result.seconds_to_verdict,
+            "changes": result.changes, "late_changes": result.late_changes, "named_s": result.named_s,
+            "named_in_time": result.named_in_time, "live": True, "problem": result.problem}

@@ -7,16 +7,21 @@ import dataclasses
 import pathlib
 import re
 
-FOLDER = pathlib.Path(__file__).resolve().parent / "programs"
-HELD_OUT = FOLDER.parent / "held_out"
-NOT_PROGRAMS = {"make_files.py", "loops.py"}  # what programs import; it lies beside them
-CAUSES = FOLDER.parents[2] / "docs" / "causes"
+HERE = pathlib.Path(__file__).resolve().parent
+FOLDER = HERE / "programs"
+HELD_OUT = HERE / "held_out"
+BLIND = HERE / "blind"  # a folder for each round
+NOT_PROGRAMS = {"make_files.py", "loops.py", "stopwatch.py"}  # what programs import; it lies beside them
+PYTHONS = ("tensorflow", "torch", "loops", "plain")
+FIELDS = {"python", "expected", "verdict", "seconds", "where", "severity", "how", "setup", "wrap", "env", "most-cores", "seed",
+          "why", "truth"}
+CAUSES = HERE.parents[1] / "docs" / "causes"
 
 
 @dataclasses.dataclass
 class Program:
     path: pathlib.Path
-    python: str  # tensorflow, torch or plain
+    python: str  # one of PYTHONS
     expected: str  # the id of a cause; "healthy"; "crashed" where the program's own error ends it and no cause is to blame
     accepted: list  # ids that are as good
     verdicts: list  # any of these; empty: not asked
@@ -30,6 +35,7 @@ class Program:
     environment: dict = dataclasses.field(default_factory=dict)
     most_cores: int = 1 << 30  # on larger machines the fault is none
     seed: str = ""
+    set: str = ""  # programs, held_out, blind/round1; or the path of a folder
 
     @property
     def name(self):
@@ -42,6 +48,21 @@ class Program:
     @property
     def crashes(self):
         return self.expected == "crashed"
+
+
+def round_of(name):
+    """Of a set: round1 for blind/round1; None for a set that no blind author wrote."""
+    return name.removeprefix("blind/") if name.startswith("blind/") else None
+
+
+def all_sets():
+    return ["programs", "held_out", *(f"blind/{folder.name}" for folder in sorted(BLIND.glob("round*")))]
+
+
+def programs_of(name):
+    """Every program of a set."""
+    folder = HERE / name  # a path that begins at the root stays what it is
+    return all_programs(folder / "programs" if round_of(name) else folder, name)
 
 
 def header_lines(text):
@@ -59,12 +80,13 @@ def fields_of(lines):
     fields, last = {}, None
     for line in lines:
         match = re.match(r"([A-Za-z-]+): +(.*)", line)
-        if match:
-            last = match[1].lower()
+        name = match[1].lower() if match else ""
+        if match and (name in FIELDS or last != "why"):
+            last = name
             fields[last] = match[2].strip()
         elif last == "why":
             fields["why"] += " " + line
-        else:
+        elif line and not line.startswith("!"):
             raise ValueError(f"not a header line: {line}")
     return fields
 
@@ -75,7 +97,7 @@ def known(cause):
     return cause
 
 
-def read_program(path):
+def read_program(path, of_set=""):
     try:
         fields = fields_of(header_lines(path.read_text()))
         expected, also = re.fullmatch(r"([a-z-]+)(?: \[also accepted: ([a-z, -]+)\])?", fields.pop("expected")).groups()
@@ -85,7 +107,7 @@ def read_program(path):
             python=fields.pop("python"),
             expected=known(expected),
             accepted=[known(cause.strip()) for cause in (also or "").split(",") if cause.strip()],
-            verdicts=[v for v in fields.pop("verdict", "").split("|") if v],
+            verdicts=[v.strip() for v in fields.pop("verdict", "").split("|") if v.strip()],
             seconds=int(fields.pop("seconds")),
             why=fields.pop("why"),
             saying_is_enough=fields.pop("severity", "warning") == "info",
@@ -96,7 +118,10 @@ def read_program(path):
             environment=dict(pair.split("=", 1) for pair in fields.pop("env", "").split()),
             most_cores=int(fields.pop("most-cores", 1 << 30)),
             seed=fields.pop("seed", ""),
+            set=of_set,
         )
+        if program.python not in PYTHONS or program.how not in ("run", "attach"):
+            raise ValueError(f"python: {program.python}, how: {program.how}")
     except (ValueError, KeyError, AttributeError) as problem:
         raise SystemExit(f"{path}: bad header: {problem}") from problem
     if fields:
@@ -104,8 +129,8 @@ def read_program(path):
     return program
 
 
-def all_programs(folder=FOLDER):
-    return [read_program(path) for path in sorted(folder.glob("*.py")) if path.name not in NOT_PROGRAMS]
+def all_programs(folder=FOLDER, of_set=""):
+    return [read_program(path, of_set) for path in sorted(folder.glob("*.py")) if path.name not in NOT_PROGRAMS]
 
 
 def copy_without_header(path, folder):

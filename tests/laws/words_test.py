@@ -57,7 +57,7 @@ def compared_words():
 
 DEFINITION = re.compile(
     r"\b(?P<kind>class|struct|union|enum(?:\s+(?:class|struct))?)\s+(?:alignas\([^)]*\)\s*)?"
-    r"(?:[A-Z_]+\([^)]*\)\s*)?(?P<name>[A-Za-z_]\w*)\s*(?:final\s*)?(?::[^;{()]*)?\{")
+    r"(?:[A-Z_]+\([^)]*\)\s*)?(?P<name>[A-Za-z_]\w*)\s*(?:final\s*)?(?::(?!:)[^;{()]*)?\{")
 OPENING = re.compile(r"\bnamespace(?P<name>\s+[\w:]+)?\s*\{")
 
 

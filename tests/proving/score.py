@@ -6,7 +6,7 @@
   score.py --gain              also runs those that have a fix with and without it: was the gain foretold?
   score.py --part 0/7          one of seven shares of the live cases, for machines with many cores
   score.py --record DIR        keeps a short trace of every live case, mild ones too
-  score.py --json FILE         {"cases": [{name, expected, given, seconds_to_verdict, live}]}
+  score.py --json FILE         {"cases": [{name, set, round, first_run, expected, given, seconds_to_verdict, live}]}
 
 Live cases run one at a time, each a process of its own, put into trouble from outside where that
 is possible: a cgroup, a slow disk (a preloaded library), a small file system, neighbours. What
@@ -167,9 +167,10 @@ def half(name):
 
 
 def is_right(row):
+    accepted = row.get("accepted", [])
     if row["expected"] == "healthy":
-        return not row["given"]
-    return bool(row["given"]) and row["given"][0] in {row["expected"], row.get("also")}
+        return not row.get("problem") and all(cause in accepted for cause in row["given"])
+    return bool(row["given"]) and row["given"][0] in {row["expected"], row.get("also"), *accepted}
 
 
 def print_table(rows):
@@ -260,7 +261,8 @@ def main():
                 print(f"SKIPPED {name}: {reason}", flush=True)
                 continue
             row = {"name": name, "expected": variant["expected"], "also": variant["also"] or None,
-                   "given": judged[1] if judged else [], "seconds_to_verdict": seconds, "live": True}
+                   "given": judged[1] if judged else [], "seconds_to_verdict": seconds, "live": True,
+                   "set": "proving"}
             rows.append(row)
             took = f"{seconds:5.1f} s" if seconds is not None else "      -"
             print(f"{'ok  ' if is_right(row) else 'MISS'} {name:30} {row['expected']:24} {took}  "
@@ -282,7 +284,7 @@ def main():
             continue
         expected = trace.name.split(".")[0]
         judged = judge(build, trace)
-        rows.append({"name": trace.name, "live": False, "seconds_to_verdict": None,
+        rows.append({"name": trace.name, "live": False, "seconds_to_verdict": None, "set": "scenarios",
                      "expected": "healthy" if expected.startswith("healthy") else expected,
                      "given": judged[1] if judged else []})
     for more in args.more:
@@ -295,8 +297,7 @@ def main():
         print(f"SKIPPED {len(skipped)}: {', '.join(skipped)}")
     if args.json:
         args.json.write_text(json.dumps({"cases": [
-            {key: row[key] for key in ("name", "expected", "given", "seconds_to_verdict", "live")}
-            for row in rows]}, indent=1))
+            {"round": None, "first_run": None, **row} for row in rows]}, indent=1))
     sick = [r for r in rows if r["expected"] != "healthy"]
     alarms = sum(not is_right(r) for r in rows if r["expected"] == "healthy")
     foretold = not any("MISS" in line for line in gains)

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
 namespace {
@@ -17,6 +18,8 @@ constexpr double kGpuBusy = 0.5, kGpuFull = 0.9;  // of the time
 constexpr double kElsewhere = 0.15;               // of the time, not in a step
 constexpr double kEnoughLooksS = 8;               // the driver is asked every second or two
 constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.30;
+
+}  // namespace
 
 // Twice the batch was tried: what of a step does not grow with it?
 std::optional<Finding> measured_small_batch(const Evidence& e) {
@@ -67,6 +70,8 @@ std::optional<Finding> batch_too_small(const Evidence& e) {
       .predicted_gain = per_sample / after};  // at least: other fixed costs shrink too
 }
 
+namespace {
+
 // Of twice the batch, in samples per second; nothing where a probe was refused it. A feed that is
 // nearly too slow does not gain as much.
 std::optional<double> gain_of_twice(const Evidence& e) {
@@ -75,6 +80,8 @@ std::optional<double> gain_of_twice(const Evidence& e) {
   const double grown = replay.step_s > 0 ? replay.double_step_s / replay.step_s : 1;
   return 2 * e.step_s() / std::max(grown * e.own_s(), 2 * e.feed().shared_s());
 }
+
+}  // namespace
 
 // Neither data nor anything else keeps the GPU waiting: it is done before the next order comes.
 std::optional<Finding> launch_bound(const Evidence& e) {
@@ -124,6 +131,8 @@ std::optional<Finding> float32_on_a_gpu(const Evidence& e) {
       .fix = "try --precision bfloat16 (ModelOptions.precision) for a hundred steps"};
 }
 
+namespace {
+
 // The one that took most of the steady part, and how long.
 std::pair<std::string, double> dearest_callback(const Evidence& e) {
   std::pair<std::string, double> dearest;
@@ -134,6 +143,8 @@ std::pair<std::string, double> dearest_callback(const Evidence& e) {
   }
   return dearest;
 }
+
+}  // namespace
 
 std::optional<Finding> slow_callback(const Evidence& e) {
   if (!e.steady()) return std::nullopt;
@@ -191,13 +202,5 @@ std::optional<Finding> first_step(const Evidence& e) {
       .where = "first step",
       .fix = "nothing to repair: libraries load, choose kernels and take memory once"};
 }
-
-constexpr Rule kRules[] = {stuck_callback,  slow_callback, measured_small_batch,
-                           batch_too_small, launch_bound,  float32_on_a_gpu,
-                           first_step};
-
-}  // namespace
-
-std::span<const Rule> compute_rules() { return kRules; }
 
 }  // namespace headway

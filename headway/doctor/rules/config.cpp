@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
 namespace {
@@ -16,6 +17,8 @@ constexpr double kTooManyRunnable = 1.5;  // really wanting to run, per core
 constexpr double kSlowedDown = 0.10;      // of the time, by power or heat
 constexpr double kSlowClock = 0.85;       // of the full one
 constexpr double kWorthThreads = 5e-3;    // a step shorter than this gains nothing from threads
+
+}  // namespace
 
 std::optional<Finding> cpu_quota(const Evidence& e) {
   const int64_t periods = e.last.system.quota_periods - e.first.system.quota_periods;
@@ -118,12 +121,5 @@ std::optional<Finding> gpu_throttled(const Evidence& e) {
                  .fix = "look at its cooling and power limit (nvidia-smi -q -d PERFORMANCE,POWER)",
                  .predicted_gain = 1 / clock};
 }
-
-constexpr Rule kRules[] = {cpu_quota, thread_oversubscription, single_core, gpu_throttled,
-                           gpu_not_used};
-
-}  // namespace
-
-std::span<const Rule> config_rules() { return kRules; }
 
 }  // namespace headway

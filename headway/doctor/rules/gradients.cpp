@@ -6,7 +6,8 @@
 #include <cmath>
 
 #include "headway/core/median.h"
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
 namespace {
@@ -52,6 +53,8 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{}{}", fmt::join(some, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
+
+}  // namespace
 
 std::optional<Finding> bad_start(const Evidence& e) {
   const std::vector<size_t> all = kernels(e.trace);
@@ -261,12 +264,5 @@ std::optional<Finding> not_updated(const Evidence& e) {
                      "updates too small for the type of the weights (bfloat16, float16): keep "
                      "them in float32; look for code that writes them back"};
 }
-
-constexpr Rule kRules[] = {not_connected, not_updated, bad_start, input_not_scaled,
-                           exploding,     vanishing,   dead_relu};
-
-}  // namespace
-
-std::span<const Rule> gradient_rules() { return kRules; }
 
 }  // namespace headway

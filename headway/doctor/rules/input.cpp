@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "headway/core/limits.h"
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
 namespace {
@@ -110,6 +111,8 @@ bool stand_blocked(const Evidence& e, const FeedDemand& feed) {
   return e.cores_idle() && !surely_computes(e, feed) &&
          e.cpu_per_step_s() + queued_s - e.own_cpu_s() < kMostlyWaits * feed.work_s;
 }
+
+}  // namespace
 
 std::optional<Finding> serial_map(const Evidence& e) {
   const auto s = starved(e);
@@ -218,6 +221,8 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   return f;
 }
 
+namespace {
+
 // What making the images smaller once would save, per step.
 double pixel_work_s(const Evidence& e) {
   double sum = 0;
@@ -231,6 +236,8 @@ double pixel_work_s(const Evidence& e) {
   }
   return e.steps > 0 ? sum / double(e.steps) : 0;
 }
+
+}  // namespace
 
 std::optional<Finding> decode_saturated(const Evidence& e) {
   const auto s = starved(e);
@@ -312,12 +319,5 @@ std::optional<Finding> upload_bound(const Evidence& e) {
       .fix = "send bytes, not floats: leave normalisation to the device",
       .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
-
-constexpr Rule kRules[] = {serial_map,       few_workers, slow_storage,
-                           decode_saturated, input_bound, upload_bound};
-
-}  // namespace
-
-std::span<const Rule> input_rules() { return kRules; }
 
 }  // namespace headway

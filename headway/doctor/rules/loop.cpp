@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
 namespace {
@@ -35,6 +36,8 @@ bool neighbours_came(const std::vector<Stretch>& parts) {
   const bool waits_more = queued[1] - queued[0] > kMostOfIt * grown;
   return waits_more && (crowded || cpu[1] - cpu[0] < kMostOfIt * grown);
 }
+
+}  // namespace
 
 std::optional<Finding> step_time_grows(const Evidence& e) {
   std::vector<Stretch> parts = stretches(e.trace, 24, false);
@@ -111,11 +114,5 @@ std::optional<Finding> hidden_validation(const Evidence& e) {
       .fix = "validation_steps, validation_every, or a smaller validation set",
       .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
-
-constexpr Rule kRules[] = {step_time_grows, epoch_never_ends, hidden_validation};
-
-}  // namespace
-
-std::span<const Rule> loop_rules() { return kRules; }
 
 }  // namespace headway

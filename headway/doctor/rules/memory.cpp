@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
 namespace {
@@ -13,6 +14,8 @@ constexpr double kNearlyFull = 0.95;
 constexpr double kStraight = 0.9;  // R^2
 constexpr double kLeakBytes = 64e6, kLeakShare = 0.10;
 constexpr size_t kEnoughStretches = 8;
+
+}  // namespace
 
 std::optional<Finding> pressure(const Evidence& e) {
   if (e.seconds < kMinSeconds) return std::nullopt;
@@ -88,11 +91,5 @@ std::optional<Finding> leak(const Evidence& e) {
       .where = e.run.callbacks.empty() ? "" : "callbacks, or a loss kept with its graph",
       .fix = "keep numbers, not tensors: loss.item() in lists, nothing appended in callbacks"};
 }
-
-constexpr Rule kRules[] = {memory_limit, pressure, leak};
-
-}  // namespace
-
-std::span<const Rule> memory_rules() { return kRules; }
 
 }  // namespace headway

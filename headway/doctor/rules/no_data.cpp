@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
 namespace {
@@ -26,6 +27,8 @@ void put_stalled(const Evidence& e, Finding& f) {
 bool waits_for_nothing(const Evidence& e) {
   return e.stuck() && (e.last.phase == RunPhase::kFirstBatch || e.last.phase == RunPhase::kWaitingForData);
 }
+
+}  // namespace
 
 std::optional<Finding> shuffle_fill(const Evidence& e) {
   if (!waits_for_nothing(e) || e.last.batches > 0 || !e.feed_moves()) return std::nullopt;
@@ -109,11 +112,5 @@ std::optional<Finding> slow_first_batch(const Evidence& e) {
       .stage = e.trace.stages.empty() ? std::nullopt : std::optional<size_t>(0),
       .fix = "see which operator is slow: headway inspect, headway bench feed"};
 }
-
-constexpr Rule kRules[] = {source_never_yields, worker_deadlock, shuffle_fill, slow_first_batch};
-
-}  // namespace
-
-std::span<const Rule> no_data_rules() { return kRules; }
 
 }  // namespace headway

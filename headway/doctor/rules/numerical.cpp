@@ -5,7 +5,8 @@
 #include <span>
 
 #include "headway/core/median.h"
-#include "headway/doctor/rules/rules.h"
+#include "headway/core/text.h"
+#include "headway/doctor/rules/counters.h"
 
 namespace headway {
 namespace {
@@ -45,6 +46,8 @@ std::string rate_words(const Evidence& e) {
   return e.last.learning_rate > 0 ? fmt::format("learning rate {:.2g}", e.last.learning_rate)
                                   : "learning rate not known";
 }
+
+}  // namespace
 
 std::optional<Finding> rate_too_high(const Evidence& e) {
   const auto course = loss_course(e);
@@ -86,6 +89,8 @@ std::optional<Finding> not_a_number(const Evidence& e) {
                      : "lower the learning rate, clip the gradients, add TerminateOnNaN()"};
 }
 
+namespace {
+
 // Means over an eighth each hide a quick start; the first sample does not.
 double loss_at_first(const Trace& trace) {
   const auto begun = std::find_if(trace.samples.begin(), trace.samples.end(),
@@ -123,6 +128,8 @@ double usual_update(const Evidence& e) {
   }
   return ratios.empty() ? -1 : median(std::move(ratios));
 }
+
+}  // namespace
 
 std::optional<Finding> rate_too_low(const Evidence& e) {
   const auto course = flat_loss(e);
@@ -169,11 +176,5 @@ std::optional<Finding> loss_frozen(const Evidence& e) {
                      "that the last layer fits the loss; then try ten times and a tenth of the "
                      "learning rate"};
 }
-
-constexpr Rule kRules[] = {rate_too_high, not_a_number, rate_is_zero, rate_too_low, loss_frozen};
-
-}  // namespace
-
-std::span<const Rule> numerical_rules() { return kRules; }
 
 }  // namespace headway

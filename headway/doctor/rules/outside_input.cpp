@@ -31,16 +31,4 @@ std::string users_place(const SeenProcess& process) {
   return "";
 }
 
-namespace {
-
-constexpr OutsideRule kRules[] = {
-    worker_deadlock,  thread_deadlock,  source_never_yields,      source_went_silent,
-    shuffle_fill,     per_pixel_python, sequence_on_main_thread,  storage,
-    python_generator, serial_map,       many_small_reads,         dataloader_workers,
-    takes_turns,      decode_saturated, preprocessing_before_fit, input_bound};
-
-}  // namespace
-
-std::span<const OutsideRule> outside_input_rules() { return kRules; }
-
 }  // namespace headway

@@ -2,17 +2,16 @@
 
 #include <string>
 
-#include "headway/doctor/rules/outside.h"
+#include "headway/doctor/finding.h"
+#include "headway/doctor/outside_evidence.h"
 
 namespace headway {
 
-// The rules about input as seen from outside; outside_input.cpp says in which order they are asked.
+// The rules about input as seen from outside.
 
 // outside_stalls.cpp: what never goes on, or not yet.
 std::optional<Finding> source_never_yields(const OutsideEvidence& e);
 std::optional<Finding> worker_deadlock(const OutsideEvidence& e);
-std::optional<Finding> thread_deadlock(const OutsideEvidence& e);
-std::optional<Finding> source_went_silent(const OutsideEvidence& e);
 std::optional<Finding> shuffle_fill(const OutsideEvidence& e);
 
 // outside_makers.cpp: the user's own code makes the samples.
@@ -20,7 +19,6 @@ std::optional<Finding> per_pixel_python(const OutsideEvidence& e);
 std::optional<Finding> sequence_on_main_thread(const OutsideEvidence& e);
 std::optional<Finding> python_generator(const OutsideEvidence& e);
 std::optional<Finding> serial_map(const OutsideEvidence& e);
-std::optional<Finding> takes_turns(const OutsideEvidence& e);
 std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e);
 
 // outside_loading.cpp: loaders, files and disks.

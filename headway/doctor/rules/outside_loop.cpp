@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 #include "headway/doctor/rules/outside.h"
+
 
 namespace headway {
 namespace {
@@ -24,21 +24,7 @@ using E = OutsideEvidence;
 
 bool does(const SeenStack& s, Activity activity) { return on_main(s) && s.activity == activity; }
 
-std::optional<Finding> nan_loss(const E& e) {
-  const SeenProgress& p = e.seen.progress;
-  if (p.bad_losses < 2) return std::nullopt;
-  return Finding{
-      .cause = Cause::kNanLoss,
-      .severity = Severity::kCritical,
-      .confidence = 0.95,
-      .summary = "the loss is not a number any more",
-      .evidence = {fmt::format("{} lines of the output say so; {} had a finite one", p.bad_losses,
-                               p.losses)},
-      .where = fmt::format("epoch {}, step {}", p.epoch, p.step),
-      .fix =
-          "a smaller learning rate, clipped gradients, inputs that are finite and scaled; "
-          "TerminateOnNaN stops the waste"};
-}
+}  // namespace
 
 std::optional<Finding> retracing(const E& e) {
   const double tracing = e.training_share([](const SeenStack& s) { return does(s, Activity::kTrace); });
@@ -152,10 +138,14 @@ std::optional<Finding> slow_callback(const E& e) {
   return f;
 }
 
+namespace {
+
 std::string fit_line_of(const E& e) {
   const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
   return hot.frame ? place_text(*hot.frame) : "";
 }
+
+}  // namespace
 
 // A generator without end, and nobody said how many steps make an epoch.
 std::optional<Finding> epoch_never_ends(const E& e) {
@@ -253,6 +243,8 @@ std::optional<Finding> batch_too_small(const E& e) {
                  .fix = "batch_size=32 or more, with the learning rate raised to match"};
 }
 
+namespace {
+
 struct Pace {
   double at_s, step_s;
 };
@@ -291,6 +283,8 @@ bool slows_on(const std::vector<Pace>& pace) {
          last >= kGrown * mean_pace(pace, 0) && last >= kStillGrowing * mean_pace(pace, n / 2);
 }
 
+}  // namespace
+
 std::optional<Finding> step_time_grows(const E& e) {
   const std::vector<Pace> pace = paces(e, 8);
   if (!slows_on(pace) || e.training_s() < kEndlessS) return std::nullopt;
@@ -308,66 +302,5 @@ std::optional<Finding> step_time_grows(const E& e) {
   if (hot.frame) f.where = place_text(*hot.frame);
   return f;
 }
-
-// The same loss to the last digit, from the first step on.
-std::optional<Finding> loss_frozen(const E& e) {
-  constexpr int64_t kSteps = 200;
-  double first = 0;
-  int64_t from = -1;
-  for (const TraceSample& sample : e.trace.samples) {
-    if (sample.losses < 2) continue;
-    if (from < 0) first = sample.loss_sum, from = sample.steps;
-    if (sample.loss_sum != first) return std::nullopt;
-  }
-  if (from < 0 || e.seen.progress.steps - from < kSteps || first < 1e-3) return std::nullopt;
-  return Finding{
-      .cause = Cause::kLossFrozen,
-      .severity = Severity::kWarning,
-      .confidence = 0.85,
-      .summary = fmt::format("the loss is {:.6g} to the last digit, step after step", first),
-      .evidence = {fmt::format("{} steps, {} losses read", e.seen.progress.steps,
-                               e.seen.progress.losses)},
-      .where = fit_line_of(e),
-      .fix =
-          "look at the last layer and the loss (softmax over one unit, wrong targets), at what is "
-          "trainable, and at the learning rate"};
-}
-
-// Several times what it was; or thrown far up once, and since then not back where it began.
-std::optional<Finding> loss_went_up(const E& e) {
-  constexpr double kTimes = 3, kThrown = 100, kNotBack = 1.3;
-  constexpr int64_t kSteps = 200;
-  std::vector<double> losses;
-  for (const TraceSample& sample : e.trace.samples)
-    if (sample.losses >= 2) losses.push_back(sample.loss_sum);
-  if (losses.size() < 8 || e.seen.progress.steps < kSteps || e.seen.progress.bad_losses > 0)
-    return std::nullopt;
-  const double first = e.seen.progress.first_loss;
-  double late = 1e300;
-  for (size_t i = losses.size() / 2; i < losses.size(); ++i) late = std::min(late, losses[i]);
-  const double peak = *std::max_element(losses.begin(), losses.end());
-  const double least = peak >= kThrown * first ? kNotBack : kTimes;
-  if (first <= 0 || late < least * first) return std::nullopt;
-  return Finding{
-      .cause = Cause::kLearningRate,
-      .severity = Severity::kWarning,
-      .confidence = 0.75,
-      .summary = fmt::format("the loss went up and stays there: {:.4g} at first, {:.4g} now", first,
-                             losses.back()),
-      .evidence = {fmt::format("up to {:.4g}, never below {:.4g} in the second half of the watch",
-                               peak, late)},
-      .where = fit_line_of(e),
-      .fix = "a learning rate ten times smaller"};
-}
-
-constexpr OutsideRule kRules[] = {nan_loss,         retracing,        first_step_compiling,
-                                  waits_for_others, slow_callback,    hidden_validation,
-                                  step_time_grows,  epoch_never_ends, wrong_steps_per_epoch,
-                                  batch_too_small,  loss_frozen,      loss_went_up,
-                                  output_buffered};
-
-}  // namespace
-
-std::span<const OutsideRule> outside_loop_rules() { return kRules; }
 
 }  // namespace headway

@@ -12,7 +12,6 @@ constexpr int64_t kEnough = 60;  // samples: three seconds
 // and on a crowded machine that takes its time.
 constexpr double kAlwaysBusy = 0.6;
 constexpr double kMainWaits = 0.3;  // of the training thread's time, in getting a batch
-constexpr double kTurns = 0.2;      // of it, in a loop of one's own
 constexpr double kMuch = 0.5;
 constexpr double kInterpreted = 0.5;  // of a producer's time, in Python's own loop
 constexpr double kLongBeforeS = 8;    // of preparation
@@ -28,13 +27,6 @@ bool is_generator(const SeenStack& s) {
 // A function of the user's own inside map(): tf.numpy_function, tf.py_function.
 bool is_mapped(const SeenStack& s) {
   return made(s) && s.process == Role::kMain && s.maker == Maker::kMappedPython;
-}
-
-// A function of the user's own that no training call passes through: it fetches or prepares.
-bool prepares_between_steps(const OutsideEvidence& e, const SeenStack& s) {
-  if (!on_main(s) || !s.training || s.activity != Activity::kUser) return false;
-  const SeenFrame* frame = s.user_frame();
-  return frame && !e.trains_in(*frame);
 }
 
 // "mask[0, y, x] = ..." or getpixel() inside a loop within a loop: one element at a time, though
@@ -139,42 +131,6 @@ std::optional<Finding> serial_map(const OutsideEvidence& e) {
           "write it with TensorFlow's own operators (tf.image, tf.math) and give map "
           "num_parallel_calls=tf.data.AUTOTUNE; Python's lock lets one thread run at a time"};
   if (hot.frame) f.where = place_text(*hot.frame), f.evidence.push_back(hot_text(hot, "it"));
-  add_pace(f, e);
-  return f;
-}
-
-// A loop of one's own: make a batch, train on it, make the next, all on one thread.
-std::optional<Finding> takes_turns(const OutsideEvidence& e) {
-  if (e.training_samples() < kEnough) return std::nullopt;
-  const auto blocked = [](const SeenStack& s) {
-    return on_main(s) && s.training && s.activity == Activity::kUser &&
-           (s.wait == Wait::kDisk || s.wait == Wait::kPipe || s.wait == Wait::kSocket);
-  };
-  const auto prepares = [&](const SeenStack& s) {
-    return prepares_between_steps(e, s) || blocked(s);
-  };
-  const double steps =
-      e.training_share([](const SeenStack& s) { return on_main(s) && s.activity == Activity::kStep; });
-  const double share = e.training_share(prepares), waits = e.training_share(blocked);
-  if (share < kTurns || steps <= 0) return std::nullopt;
-  const HotLine hot = e.hottest(prepares);
-  if (!hot.frame) return std::nullopt;
-  const bool storage = waits >= share / 2;
-  Finding f{
-      .cause = storage ? Cause::kSlowStorage : Cause::kNoPrefetch,
-      .severity = share >= kMuch ? Severity::kHigh : Severity::kWarning,
-      .confidence = 0.75,
-      .summary = storage ? "the training thread waits for reading to give it data"
-                         : "making a batch and training on it take turns on one thread",
-      .evidence = {fmt::format(
-                       "{:.0f}% of the training thread's time goes to {}, {:.0f}% to training",
-                       100 * share, hot.frame->function, 100 * steps),
-                   hot_text(hot, "it")},
-      .where = place_text(*hot.frame),
-      .fix =
-          "make batches ahead of the training: a DataLoader with workers, tf.data with "
-          "prefetch(tf.data.AUTOTUNE), or a thread with a queue",
-      .predicted_gain = 1 / std::max(share, 1 - share)};
   add_pace(f, e);
   return f;
 }

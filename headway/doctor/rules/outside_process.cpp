@@ -35,6 +35,8 @@ std::string said_or_raised(const E& e, const std::string* said) {
   return said ? *said : e.seen.output.exception;
 }
 
+}  // namespace
+
 std::optional<Finding> shared_memory(const E& e) {
   const std::string* said = remark(e, Remark::kSharedMemory);
   const bool full = e.seen.shm_free_bytes >= 0 && e.seen.shm_bytes > 0 &&
@@ -53,6 +55,8 @@ std::optional<Finding> shared_memory(const E& e) {
           "docker run --shm-size=8g (or --ipc=host); fewer workers or a smaller prefetch_factor"};
 }
 
+namespace {
+
 // A pool's parent waits for an answer and all its workers wait for a task: the task went with
 // a worker that is no more, whether its death was seen or not.
 bool task_is_lost(const E& e) {
@@ -66,6 +70,8 @@ bool task_is_lost(const E& e) {
   }
   return idle > 0;
 }
+
+}  // namespace
 
 // A worker is gone that should not be, and somebody may be waiting for it.
 std::optional<Finding> worker_died(const E& e) {
@@ -265,14 +271,5 @@ std::optional<Finding> thread_oversubscription(const E& e) {
           "OMP_NUM_THREADS, torch.set_num_threads, "
           "tf.config.threading.set_intra_op_parallelism_threads: as many as there are cores"};
 }
-
-constexpr OutsideRule kRules[] = {
-    shared_memory, worker_died,         not_picklable,          out_of_memory,
-    cuda_mismatch, limits_or_disk_full, gradient_not_connected, gpu_not_used,
-    cpu_quota,     single_core,         thread_oversubscription};
-
-}  // namespace
-
-std::span<const OutsideRule> outside_process_rules() { return kRules; }
 
 }  // namespace headway

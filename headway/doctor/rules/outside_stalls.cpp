@@ -97,54 +97,6 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
   return f;
 }
 
-// Threads of one process that wait for each other.
-std::optional<Finding> thread_deadlock(const OutsideEvidence& e) {
-  const SeenProcess* main = e.main();
-  if (!main || !e.running() || main->wait != Wait::kLock || main->still_s < kStillS ||
-      e.seen.quiet_s < kStillS)
-    return std::nullopt;
-  if (e.seen.cores > kIdleCores || main->stack.empty() || !main->stack[0].users)
-    return std::nullopt;
-  const auto held = [](const SeenStack& s) {
-    return s.process == Role::kMain && !s.main_thread && s.wait == Wait::kLock && !s.frames.empty() &&
-           s.frames[0].users;
-  };
-  const HotLine other = e.hottest(held, true);
-  if (!other.frame || e.late_share(held) < kAlways) return std::nullopt;
-  return Finding{
-      .cause = Cause::kWorkerDeadlock,
-      .severity = Severity::kCritical,
-      .confidence = 0.85,
-      .summary = "two threads wait for locks that neither will release",
-      .evidence = {fmt::format("the main thread waits at {}", place_text(main->stack[0])),
-                   fmt::format("another one at {}", place_text(*other.frame)),
-                   fmt::format("both for {}, no CPU used", duration_text(main->still_s))},
-      .where = place_text(main->stack[0]),
-      .fix = "take the locks in the same order everywhere, or hold one at a time"};
-}
-
-// What gives the data has stopped giving, and nothing else happens.
-std::optional<Finding> source_went_silent(const OutsideEvidence& e) {
-  const SeenProcess* main = e.main();
-  if (!main || !e.running() || e.seen.main_still_s < kStillS || e.seen.quiet_s < kStillS)
-    return std::nullopt;
-  if (!e.stepped() && !e.training()) return std::nullopt;
-  if (e.seen.cores > kIdleCores || (main->wait != Wait::kSocket && main->wait != Wait::kPipe))
-    return std::nullopt;
-  Finding f{.cause = Cause::kSourceNeverYields,
-            .severity = Severity::kCritical,
-            .confidence = 0.8,
-            .summary = fmt::format("waits for data that does not come, in a {}", text_of(main->wait)),
-            .evidence = {fmt::format("the same stack for {}; {} steps before",
-                                     duration_text(e.seen.main_still_s), e.seen.progress.steps)},
-            .fix =
-                "look at whoever should send it; give the connection a timeout, so that silence "
-                "becomes an "
-                "error that can be tried again"};
-  f.where = users_place(*main);
-  return f;
-}
-
 std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
   const SeenOutput& out = e.seen.output;
   if (out.shuffle_size <= 0 || out.shuffle_filled || !e.running() || e.stepped())

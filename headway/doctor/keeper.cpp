@@ -1,0 +1,92 @@
+#include "headway/doctor/keeper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/core/text.h"
+
+namespace headway {
+namespace {
+
+constexpr double kLongestWait = 10;
+constexpr double kWorthKeeping = 5;     // seconds
+constexpr double kMuchOfTheRun = 0.33;  // what took so much is grave, even when it is over
+constexpr size_t kMostChanges = 200;
+
+bool is_over(State state) {
+  return state == State::kFinished || state == State::kEnded || state == State::kCrashed ||
+         state == State::kNotWatched;
+}
+
+}  // namespace
+
+VerdictKeeper::Key VerdictKeeper::key_of(const std::vector<Finding>& findings,
+                                         const Verdict& verdict) {
+  return {verdict.state, grave(findings) ? findings[0].cause : Cause::kUnknown};
+}
+
+// Standing still is seen at once, and so is an end; before training nothing is settled.
+bool VerdictKeeper::must_wait(const Key& key, double at_s) {
+  const bool at_once = is_over(key.state) || key.state == State::kStuck ||
+                       key_.state == State::kStuck || key_.state == State::kNotStarted;
+  if (at_once) return false;
+  if (!challenged_ || !(challenger_ == key)) {
+    challenged_ = true;
+    challenger_ = key, challenged_s_ = at_s;
+  }
+  return at_s - challenged_s_ < std::min(at_s - since_s_, kLongestWait);
+}
+
+void VerdictKeeper::accept(double at_s, const Key& key) {
+  key_ = key, since_s_ = at_s;
+  challenged_ = false;
+  if (changes_.size() < kMostChanges) changes_.push_back({at_s, key.state, key.cause});
+}
+
+void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict verdict) {
+  const Key key = key_of(findings, verdict);
+  if (!begun_ || !(key == key_)) {
+    if (begun_ && must_wait(key, at_s)) {
+      last_s_ = at_s;
+      return;
+    }
+    accept(at_s, key);
+    begun_ = true;
+  } else {
+    challenged_ = false;
+  }
+  if (grave(findings)) {
+    const auto known = std::find_if(episodes_.begin(), episodes_.end(), [&](const Episode& e) {
+      return e.finding.cause == findings[0].cause;
+    });
+    Episode& episode = known == episodes_.end() ? episodes_.emplace_back() : *known;
+    episode.finding = findings[0];
+    episode.seconds += std::max(0.0, at_s - last_s_);
+  }
+  last_s_ = at_s;
+  findings_ = std::move(findings), verdict_ = std::move(verdict);
+  keep_past(at_s);
+}
+
+// What was grave and is over: said behind what is, with its time.
+void VerdictKeeper::keep_past(double at_s) {
+  for (const Episode& past : episodes_) {
+    const auto same = [&](const Finding& f) { return f.cause == past.finding.cause; };
+    if (past.seconds < kWorthKeeping || std::any_of(findings_.begin(), findings_.end(), same))
+      continue;
+    Finding kept = past.finding;
+    const bool much = is_over(verdict_.state) && past.seconds >= kMuchOfTheRun * at_s;
+    kept.severity = much ? std::min(kept.severity, Severity::kHigh) : Severity::kInfo;
+    kept.evidence.insert(kept.evidence.begin(),
+                         fmt::format("for {} of {}, over now", duration_text(past.seconds),
+                                     duration_text(at_s)));
+    const bool first = much && !grave(findings_);
+    if (first && verdict_.state == State::kFinished)
+      verdict_.sentence += fmt::format("; for {} of {}: {}", duration_text(past.seconds),
+                                       duration_text(at_s), kept.summary);
+    findings_.insert(first ? findings_.begin() : findings_.end(), std::move(kept));
+  }
+}
+
+}  // namespace headway

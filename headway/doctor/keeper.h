@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headway/doctor/diagnose.h"
+
+namespace headway {
+
+// What is said of a run that goes on. A verdict stays until another one has stood for as long as it
+// did, ten seconds at most, so that noise does not decide; what is over is kept with its time.
+//
+//   VerdictKeeper keeper;
+//   while (watching) keeper.take(at_s, diagnose(trace), verdict(trace, findings));
+//   keeper.verdict(), keeper.findings()
+class VerdictKeeper {
+ public:
+  void take(double at_s, std::vector<Finding> findings, Verdict verdict);
+
+  const Verdict& verdict() const { return verdict_; }
+  const std::vector<Finding>& findings() const { return findings_; }
+
+  struct Change {
+    double at_s = 0;
+    State state = State::kNotStarted;
+    Cause cause = Cause::kUnknown;  // of the first finding, where it is grave
+  };
+  const std::vector<Change>& changes() const { return changes_; }
+
+ private:
+  struct Key {
+    State state = State::kNotStarted;
+    Cause cause = Cause::kUnknown;
+    bool operator==(const Key&) const = default;
+  };
+  static Key key_of(const std::vector<Finding>& findings, const Verdict& verdict);
+  bool must_wait(const Key& key, double at_s);
+  void accept(double at_s, const Key& key);
+  void keep_past(double at_s);
+
+  // A grave finding and how long it was the first.
+  struct Episode {
+    Finding finding{};
+    double seconds = 0;
+  };
+
+  Verdict verdict_{};
+  std::vector<Finding> findings_;
+  std::vector<Change> changes_;
+  std::vector<Episode> episodes_;
+  Key key_{}, challenger_{};
+  double since_s_ = 0, challenged_s_ = 0, last_s_ = 0;
+  bool begun_ = false, challenged_ = false;
+};
+
+}  // namespace headway

@@ -1,0 +1,319 @@
+#include "headway/doctor/ledger.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "headway/doctor/evidence.h"
+#include "headway/doctor/outside_evidence.h"
+
+namespace headway {
+namespace {
+
+constexpr size_t kDevices = std::size(Texts<DeviceState>::all);
+constexpr size_t kCells = kAccounts * kDevices;
+constexpr size_t kMostGroups = 20;  // of blocks, for the error
+constexpr double kEnoughLooks = 60, kEnoughS = 4;
+constexpr int64_t kManyPlaces = 8;  // instructions: Python itself runs, not one call
+
+size_t cell(Account account, DeviceState device) {
+  return static_cast<size_t>(account) * kDevices + static_cast<size_t>(device);
+}
+
+// Student's t for 95%, by degrees of freedom.
+double t_for(size_t freedom) {
+  constexpr double kT[] = {12.71, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26,
+                           2.23,  2.20,  2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09};
+  return freedom < std::size(kT) ? kT[freedom] : 2.0;
+}
+
+// How much of the time in which threads could have run they had no core, and why.
+struct NoCore {
+  double share = 0;           // of all threads
+  double main = 0;            // of the training thread
+  double quota = 0, others = 0;  // parts of it; the rest is the run's own
+};
+
+NoCore no_core(double cpu_s, double ready_s, double main_cpu_s, double main_ready_s,
+               double throttled_s, double neighbours_s) {
+  NoCore out;
+  if (cpu_s + ready_s > 0) out.share = ready_s / (cpu_s + ready_s);
+  if (main_cpu_s + main_ready_s > 0) out.main = main_ready_s / (main_cpu_s + main_ready_s);
+  if (ready_s <= 0) return out;
+  out.quota = std::min(1.0, throttled_s / ready_s);
+  out.others = std::min(1 - out.quota, neighbours_s / ready_s);
+  return out;
+}
+
+// Which accounts need a core: with none they do not do what they are called.
+bool needs_core(Account account) {
+  switch (account) {
+    case Account::kPrepares:
+    case Account::kComputes:
+    case Account::kLaunches:
+    case Account::kMakesData:
+    case Account::kCompiles:
+    case Account::kValidates:
+    case Account::kLogs:
+    case Account::kCollectsGarbage:
+    case Account::kRunsOwnCode: return true;
+    default: return false;
+  }
+}
+
+// Takes what had no core out of the accounts that need one.
+void split_off(std::vector<double>& shares, const NoCore& no_core) {
+  for (size_t a = 0; a < kAccounts; ++a) {
+    const auto account = static_cast<Account>(a);
+    if (!needs_core(account)) continue;
+    const double lost = account == Account::kComputes ? no_core.share : no_core.main;
+    for (size_t d = 0; d < kDevices; ++d) {
+      const auto device = static_cast<DeviceState>(d);
+      const double gone = shares[cell(account, device)] * lost;
+      shares[cell(account, device)] -= gone;
+      shares[cell(Account::kNoCoreQuota, device)] += gone * no_core.quota;
+      shares[cell(Account::kNoCoreNeighbours, device)] += gone * no_core.others;
+      shares[cell(Account::kNoCoreOwn, device)] += gone * (1 - no_core.quota - no_core.others);
+    }
+  }
+}
+
+// Of the looks at the user's own code, how many are the training itself.
+double training_part(const Outside& seen) {
+  const TrainingLines lines(seen);
+  int64_t all = 0, trains = 0;
+  for (const SeenStack& stack : seen.stacks) {
+    if (stack.process != Role::kMain || !stack.main_thread || !stack.training) continue;
+    if (stack.account != Account::kRunsOwnCode) continue;
+    all += stack.samples;
+    if (lines.trains(stack)) trains += stack.samples;
+  }
+  return all > 0 ? double(trains) / double(all) : 0;
+}
+
+Account account_of(StepPhase phase, bool gpu) {
+  switch (phase) {
+    case StepPhase::kWaitForData: return Account::kWaitsForData;
+    case StepPhase::kUpload: return Account::kLaunches;
+    case StepPhase::kCallbacks: return Account::kLogs;
+    case StepPhase::kCheckpoint: return Account::kCheckpoints;
+    case StepPhase::kValidation: return Account::kValidates;
+    case StepPhase::kMetrics: return gpu ? Account::kWaitsForDevice : Account::kComputes;
+    default: return gpu ? Account::kLaunches : Account::kComputes;
+  }
+}
+
+}  // namespace
+
+TrainingLines::TrainingLines(const Outside& seen) : framework_(seen.framework != Framework::kNone) {
+  for (const SeenStack& stack : seen.stacks) {
+    if (stack.process != Role::kMain || !stack.main_thread) continue;
+    if (stack.activity != Activity::kStep && stack.activity != Activity::kTrace &&
+        stack.activity != Activity::kFit)
+      continue;
+    for (const SeenFrame& frame : stack.frames)
+      if (frame.users) lines_.push_back(&frame);
+  }
+}
+
+bool TrainingLines::same_function(const SeenFrame& a, const SeenFrame& b) const {
+  return a.function == b.function && a.file == b.file;
+}
+
+bool TrainingLines::trains(const SeenStack& stack) const {
+  const SeenFrame* frame = stack.user_frame();
+  if (!frame) return false;
+  if (!framework_) return true;  // a program without a framework trains by itself
+  bool function = false;
+  for (const SeenFrame* line : lines_) {
+    if (!same_function(*line, *frame)) continue;
+    function = true;
+    if (line->line == frame->line) return true;
+  }
+  const bool interprets = stack.places >= kManyPlaces && 2 * stack.top_place < stack.samples;
+  return function && frame == &stack.frames[0] && !frame->array_call && !interprets;
+}
+
+bool TrainingLines::feeds(const SeenStack& stack) const {
+  for (const SeenFrame& frame : stack.frames) {
+    if (!frame.users) continue;
+    int64_t first = 0;
+    for (const SeenFrame* line : lines_)
+      if (same_function(*line, frame)) first = first == 0 ? line->line : std::min(first, line->line);
+    if (first > 0) return frame.line <= first;
+  }
+  return false;
+}
+
+Ledger::Ledger(const Trace& trace, double last_s) : sampled_(trace.outside.seen) {
+  if (sampled_) {
+    take_looks(trace, last_s);
+  } else {
+    take_timers(trace, last_s);
+  }
+  sum_up(trace);
+}
+
+void Ledger::take_looks(const Trace& trace, double last_s) {
+  const Outside& seen = trace.outside;
+  const double first_step = seen.progress.first_step_s;
+  const auto steady = [&](const LedgerBlock& b) {
+    return b.training && (first_step < 0 || b.at_s >= first_step - 0.5);
+  };
+  training_ = std::any_of(seen.ledger.begin(), seen.ledger.end(), steady);
+  const double own_trains = training_part(seen);
+  const double end =
+      seen.ledger.empty() ? 0 : seen.ledger.back().at_s + seen.ledger.back().seconds;
+  for (const LedgerBlock& b : seen.ledger) {
+    if ((training_ && !steady(b)) || b.at_s + b.seconds <= end - last_s) continue;
+    Block& block = blocks_.emplace_back();
+    block.seconds = b.seconds;
+    block.shares.resize(kCells);
+    for (const LedgerEntry& entry : b.entries) block.looks += double(entry.looks);
+    if (block.looks <= 0) {
+      blocks_.pop_back();
+      continue;
+    }
+    for (const LedgerEntry& entry : b.entries) {
+      const double share = double(entry.looks) / block.looks;
+      const bool gpu = entry.device != DeviceState::kNone;
+      if (entry.account == Account::kRunsOwnCode) {
+        block.shares[cell(Account::kRunsOwnCode, entry.device)] += share * (1 - own_trains);
+        block.shares[cell(Account::kComputes, entry.device)] += share * own_trains;
+      } else if (entry.account == Account::kWaitsForDevice && !gpu) {
+        block.shares[cell(Account::kComputes, entry.device)] += share;
+      } else {
+        block.shares[cell(entry.account, entry.device)] += share;
+      }
+    }
+    split_off(block.shares, no_core(b.cpu_s, b.ready_s, b.main_cpu_s, b.main_ready_s,
+                                    b.throttled_s, b.neighbours_s));
+  }
+}
+
+void Ledger::take_timers(const Trace& trace, double last_s) {
+  if (trace.samples.size() < 2) return;
+  const Evidence evidence(trace);
+  const bool gpu = trace.run.on_gpu();
+  const double end = trace.samples.back().at_s;
+  training_ = evidence.started();
+  const TraceSample* before = nullptr;
+  for (const TraceSample& now : trace.samples) {
+    const TraceSample* from = std::exchange(before, &now);
+    if (!from || from->at_s < evidence.first.at_s || now.at_s <= end - last_s) continue;
+    const double seconds = now.at_s - from->at_s;
+    if (seconds <= 0) continue;
+    Block& block = blocks_.emplace_back();
+    block.seconds = block.looks = seconds;
+    block.shares.resize(kCells);
+    const double busy = now.gpu.busy_s - from->gpu.busy_s;
+    const DeviceState device = !gpu                  ? DeviceState::kNone
+                               : 2 * busy >= seconds ? DeviceState::kBusy
+                                                     : DeviceState::kIdle;
+    double left = 1;
+    for (size_t i = 0; i < kStepPhases; ++i) {
+      const auto phase = static_cast<StepPhase>(i);
+      const double spent = std::min(left, (now.times[phase] - from->times[phase]) / seconds);
+      if (spent <= 0) continue;
+      block.shares[cell(account_of(phase, gpu), device)] += spent;
+      left -= spent;
+    }
+    block.shares[cell(Account::kUnknown, device)] += left;
+    const double cpu = now.system.cpu_s - from->system.cpu_s;
+    const double ready = now.system.run_queue_wait_s - from->system.run_queue_wait_s;
+    const double idle = now.system.idle_s - from->system.idle_s;
+    const double others = now.system.idle_s > 0
+                              ? std::max(0.0, double(trace.run.machine_cores) * seconds - idle - cpu)
+                              : 0;
+    split_off(block.shares,
+              no_core(cpu, ready, cpu, ready, now.system.throttled_s - from->system.throttled_s,
+                      others));
+  }
+}
+
+Share Ledger::share_of(const std::vector<size_t>& cells) const {
+  Share out;
+  if (blocks_.empty() || seconds_ <= 0) return out;
+  // Neighbouring blocks together, so that a group is long against what changes from step to step.
+  const size_t groups = std::min(kMostGroups, blocks_.size());
+  std::vector<double> part(groups), weight(groups);
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const size_t group = i * groups / blocks_.size();
+    for (const size_t at : cells) part[group] += blocks_[i].shares[at] * blocks_[i].seconds;
+    weight[group] += blocks_[i].seconds;
+  }
+  double sum = 0;
+  for (const double each : part) sum += each;
+  out.share = sum / seconds_;
+  double spread = 0;
+  for (size_t g = 0; g < groups; ++g) {
+    const double off = part[g] - out.share * weight[g];
+    spread += off * off;
+  }
+  double error = groups > 1 ? std::sqrt(spread * double(groups) / double(groups - 1)) / seconds_ : 1;
+  error *= t_for(groups - 1);
+  if (sampled_) {  // what was never or always seen may still be rare
+    const double single = out.share * (1 - out.share) / std::max(1.0, looks_);
+    error = std::max({error, 2 * std::sqrt(single), 3 / std::max(3.0, looks_)});
+  }
+  out.low = std::clamp(out.share - error, 0.0, 1.0);
+  out.high = std::clamp(out.share + error, 0.0, 1.0);
+  return out;
+}
+
+void Ledger::sum_up(const Trace& trace) {
+  for (const Block& block : blocks_) seconds_ += block.seconds, looks_ += block.looks;
+  std::map<Account, std::string> places;
+  if (sampled_) {
+    const TrainingLines training(trace.outside);
+    std::map<std::pair<Account, std::string>, int64_t> counts;
+    for (const SeenStack& stack : trace.outside.stacks) {
+      if (stack.process != Role::kMain || !stack.main_thread || stack.training != training_) continue;
+      const SeenFrame* frame = stack.user_frame();
+      if (!frame) continue;
+      const bool trains = stack.account == Account::kRunsOwnCode && training.trains(stack);
+      counts[{trains ? Account::kComputes : stack.account, place_text(*frame)}] += stack.samples;
+    }
+    std::map<Account, int64_t> most;
+    for (const auto& [key, samples] : counts)
+      if (samples > most[key.first]) most[key.first] = samples, places[key.first] = key.second;
+  }
+  for (size_t at = 0; at < kCells; ++at) {
+    const Share share = share_of({at});
+    if (share.share <= 0) continue;
+    const auto account = static_cast<Account>(at / kDevices);
+    lines_.push_back({account, static_cast<DeviceState>(at % kDevices), share, places[account]});
+  }
+  std::stable_sort(lines_.begin(), lines_.end(), [](const LedgerLine& a, const LedgerLine& b) {
+    return a.time.share > b.time.share;
+  });
+}
+
+bool Ledger::is_enough() const {
+  return training_ && seconds_ >= kEnoughS && (!sampled_ || looks_ >= kEnoughLooks);
+}
+
+Share Ledger::of(Account account) const { return of({account}); }
+
+Share Ledger::of(Account account, DeviceState device) const {
+  return share_of({cell(account, device)});
+}
+
+Share Ledger::of(std::initializer_list<Account> accounts) const {
+  std::vector<size_t> cells;
+  for (const Account account : accounts)
+    for (size_t d = 0; d < kDevices; ++d)
+      cells.push_back(cell(account, static_cast<DeviceState>(d)));
+  return share_of(cells);
+}
+
+const std::string& Ledger::where(Account account) const {
+  static const std::string kNowhere;
+  for (const LedgerLine& line : lines_)
+    if (line.account == account) return line.where;
+  return kNowhere;
+}
+
+}  // namespace headway

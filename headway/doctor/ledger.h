@@ -1,0 +1,74 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headway/trace/trace.h"
+
+namespace headway {
+
+// A share of the time, with the interval that holds the true one in 95 of 100 cases.
+struct Share {
+  double share = 0, low = 0, high = 0;
+};
+
+struct LedgerLine {
+  Account account = Account::kUnknown;
+  DeviceState device = DeviceState::kNone;
+  Share time{};
+  std::string where{};  // the user's line, or the part of our own run, that most of it goes to
+};
+
+// Where the training thread's time went: every moment belongs to one account, and the shares add up
+// to 1. The same for both eyes: timers inside, counted looks outside. Errors come from blocks of
+// time, since neighbouring moments are alike.
+class Ledger {
+ public:
+  // Of the steady part of training; before training, of all there is. `last_s`: of its last so many
+  // seconds only.
+  explicit Ledger(const Trace& trace, double last_s = 1e18);
+
+  const std::vector<LedgerLine>& lines() const { return lines_; }  // largest first
+  double seconds() const { return seconds_; }
+  double looks() const { return looks_; }
+  bool training() const { return training_; }
+  bool is_enough() const;  // to say anything about speed
+  Share of(Account account) const;  // whatever the device did
+  Share of(Account account, DeviceState device) const;
+  Share of(std::initializer_list<Account> accounts) const;  // together
+  const std::string& where(Account account) const;
+
+ private:
+  struct Block {
+    double seconds = 0, looks = 0;
+    std::vector<double> shares{};  // by account and device
+  };
+  void take_looks(const Trace& trace, double last_s);
+  void take_timers(const Trace& trace, double last_s);
+  void sum_up(const Trace& trace);
+  Share share_of(const std::vector<size_t>& cells) const;
+
+  std::vector<Block> blocks_;
+  std::vector<LedgerLine> lines_;
+  double seconds_ = 0, looks_ = 0;
+  bool training_ = false, sampled_ = false;
+};
+
+// Is this look at the user's own code part of the training itself? It is where a step, or the
+// building of one, was seen on the same line; and elsewhere in such a function when the line only
+// calls into a library that is not known for making data.
+class TrainingLines {
+ public:
+  explicit TrainingLines(const Outside& seen);
+  bool trains(const SeenStack& stack) const;  // of account kRunsOwnCode
+  // Does the line stand before the training in the same function: is it there to feed it?
+  bool feeds(const SeenStack& stack) const;
+
+ private:
+  bool same_function(const SeenFrame& a, const SeenFrame& b) const;
+
+  bool framework_ = false;
+  std::vector<const SeenFrame*> lines_;  // the user's frames of steps
+};
+
+}  // namespace headway

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "headway/doctor/evidence.h"
+#include "headway/doctor/rules/outside.h"
+
+namespace headway {
+namespace {
+
+constexpr double kSettlesS = 5;      // buffers and caches of libraries, after training began
+constexpr double kLongEnoughS = 12;  //
+constexpr double kStraight = 0.85;   // R^2
+constexpr double kGrown = 48e6, kGrownShare = 0.08;
+constexpr double kPerS = 0.4e6;      // bytes
+constexpr double kMuch = 400e6;      // a cache in the first epoch may take less
+constexpr double kSoonS = 1200;
+
+}  // namespace
+
+// In a straight line since training began, with no end in sight.
+std::optional<Finding> memory_grows(const OutsideEvidence& e) {
+  const bool begun = e.training() || e.stepped();
+  const double since = e.training() ? e.seen.training_since_s + kSettlesS : kSettlesS;
+  std::vector<double> at, bytes;
+  double left = 0;
+  for (const TraceSample& sample : e.trace.samples) {
+    if (sample.at_s < since || sample.system.rss_bytes <= 0) continue;
+    at.push_back(sample.at_s), bytes.push_back(double(sample.system.rss_bytes));
+    left = double(sample.system.available_bytes);
+  }
+  if (!begun || at.size() < 12 || at.back() - at.front() < kLongEnoughS) return std::nullopt;
+  const Line line = fit_line(at, bytes);
+  const Line half = fit_line({at.begin() + static_cast<long>(at.size() / 2), at.end()},
+                             {bytes.begin() + static_cast<long>(at.size() / 2), bytes.end()});
+  const double slope = line.slope - 2 * line.noise;
+  const double grown = slope * (at.back() - at.front());
+  const bool goes_on = half.slope - 2 * half.noise > 0.4 * line.slope;
+  if (line.r2 < kStraight || slope < kPerS || !goes_on || grown < kGrown ||
+      grown < kGrownShare * bytes.front())
+    return std::nullopt;
+  const double lasts_s = left / line.slope;
+  const bool first_epoch = e.seen.progress.epochs > 1 && e.seen.progress.epoch <= 1;
+  const bool may_be_a_cache = first_epoch && grown < kMuch && lasts_s > kSoonS;
+  Finding f{.cause = Cause::kHostMemoryLeak,
+            .severity = may_be_a_cache ? Severity::kInfo : Severity::kWarning,
+            .confidence = 0.8,
+            .summary = fmt::format("memory grows by {} per second: {} in {}", size_text(line.slope),
+                                   size_text(grown), duration_text(at.back() - at.front())),
+            .evidence = {fmt::format("in a straight line (R2 {:.2f}), {} in use", line.r2,
+                                     size_text(bytes.back()))},
+            .fix = "keep numbers, not tensors: loss.item() or float(loss) in lists, nothing "
+                   "appended without end; close what is opened in every step"};
+  if (left > 0)
+    f.evidence.push_back(fmt::format("what is left lasts for about {}", duration_text(lasts_s)));
+  const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
+  if (hot.frame) f.where = place_text(*hot.frame);
+  return f;
+}
+
+}  // namespace headway

@@ -1,0 +1,145 @@
+// Which cause has which rule, and what it brings about: the only list.
+#include <algorithm>
+
+#include "headway/doctor/rules/counters.h"
+#include "headway/doctor/rules/outside.h"
+#include "headway/doctor/rules/outside_input.h"
+#include "headway/doctor/rules/rules.h"
+#include "headway/doctor/rules/waits.h"
+
+namespace headway {
+namespace {
+
+constexpr Cause kOfQuota[] = {Cause::kDecodeSaturated, Cause::kInputBound, Cause::kSerialMap,
+                              Cause::kThreadOversubscription, Cause::kNeighboursTakeCores};
+constexpr Cause kOfThreads[] = {Cause::kInputBound, Cause::kDecodeSaturated};
+constexpr Cause kOfNeighbours[] = {Cause::kStepTimeGrows, Cause::kInputBound,
+                                   Cause::kDecodeSaturated, Cause::kThreadOversubscription};
+constexpr Cause kOfLeak[] = {Cause::kHostMemoryPressure, Cause::kMemoryLimit};
+constexpr Cause kOfLimit[] = {Cause::kHostMemoryPressure};
+constexpr Cause kOfPressure[] = {Cause::kInputBound, Cause::kSlowStorage, Cause::kManySmallFiles,
+                                 Cause::kStepTimeGrows};
+constexpr Cause kOfRate[] = {Cause::kNanLoss};
+constexpr Cause kOfExploding[] = {Cause::kNanLoss, Cause::kLearningRate};
+constexpr Cause kOfWeights[] = {Cause::kExplodingGradients, Cause::kVanishingGradients,
+                                Cause::kLossFrozen, Cause::kWeightsNotUpdated, Cause::kDeadRelu,
+                                Cause::kLearningRate};
+constexpr Cause kOfVanishing[] = {Cause::kLossFrozen, Cause::kLearningRate};
+constexpr Cause kOfInput[] = {Cause::kExplodingGradients, Cause::kDeadRelu, Cause::kLearningRate,
+                              Cause::kNanLoss, Cause::kLossFrozen};
+constexpr Cause kOfNoPath[] = {Cause::kWeightsNotUpdated, Cause::kLossFrozen};
+constexpr Cause kOfNoUpdate[] = {Cause::kLossFrozen};
+constexpr Cause kOfGrowth[] = {Cause::kSlowCallback};
+
+constexpr Effect kWrong = Effect::kWrong, kSlow = Effect::kSlow, kRefused = Effect::kRefused;
+
+// Looks that tell two causes apart.
+constexpr Rule kMemory = by_looks<out_of_memory>;
+constexpr Rule kStorage = by_looks<storage>;
+constexpr Rule kOthers = by_looks<waits_for_others>;
+constexpr Rule kFiles = by_counters<slow_storage>;
+
+constexpr CauseRule kRules[] = {
+    // Refusals and deaths.
+    {Cause::kLimitsOrDiskFull,
+     first_of<by_counters<disk_full>, by_looks<limits_or_disk_full>>, kRefused},
+    {Cause::kSharedMemoryTooSmall, by_looks<shared_memory>},
+    {Cause::kWorkerDied, first_of<by_looks<worker_died>, producer_is_gone>},
+    {Cause::kLoaderNotPicklable, by_looks<not_picklable>, kRefused},
+    {Cause::kGpuOutOfMemory, only<Cause::kGpuOutOfMemory, kMemory>, kRefused},
+    {Cause::kModelTooLarge, only<Cause::kModelTooLarge, kMemory>, kRefused},
+    {Cause::kCudaVersionMismatch, by_looks<cuda_mismatch>},
+    {Cause::kLossOutputMismatch, only<Cause::kLossOutputMismatch, by_counters<refused>>, kRefused},
+    // The machine and what it allows.
+    {Cause::kGpuNotUsed, first_of<by_counters<gpu_not_used>, by_looks<gpu_not_used>>},
+    {Cause::kCpuQuota, first_of<by_counters<cpu_quota>, by_looks<cpu_quota>>, kSlow, kOfQuota},
+    {Cause::kNeighboursTakeCores, neighbours_take_cores, kSlow, kOfNeighbours},
+    {Cause::kThreadOversubscription,
+     first_of<by_counters<thread_oversubscription>, by_looks<thread_oversubscription>>, kSlow,
+     kOfThreads},
+    {Cause::kSingleCoreAffinity,
+     first_of<by_counters<single_core>, by_looks<single_core>, one_thread_by_setting>},
+    {Cause::kGpuThrottledOrShared, by_counters<gpu_throttled>},
+    {Cause::kMemoryLimit, by_kernel<memory_limit>, kWrong, kOfLimit},
+    {Cause::kHostMemoryPressure, by_kernel<pressure>, kSlow, kOfPressure},
+    {Cause::kHostMemoryLeak, first_of<by_counters<leak>, by_looks<memory_grows>>, kWrong, kOfLeak},
+    // Nothing goes on.
+    {Cause::kRendezvousWaits, only<Cause::kRendezvousWaits, kOthers>},
+    {Cause::kMismatchedCollective, only<Cause::kMismatchedCollective, kOthers>},
+    {Cause::kLockOrder, lock_order},
+    {Cause::kWorkerDeadlock,
+     first_of<by_counters<worker_deadlock>, by_looks<worker_deadlock>, lock_never_released>},
+    {Cause::kWaitsForTerminal, waits_for_terminal},
+    {Cause::kWaitsForFileLock, waits_for_file_lock},
+    {Cause::kSourceNeverYields,
+     first_of<by_counters<source_never_yields>, by_looks<source_never_yields>>},
+    {Cause::kShuffleFill, first_of<by_counters<shuffle_fill>, by_looks<shuffle_fill>>},
+    {Cause::kWaitsForServer, waits_for_server},
+    {Cause::kWaitsForPipe, waits_for_pipe},
+    {Cause::kLoopNeverEnds, loop_never_ends},
+    // The loop of training.
+    {Cause::kRetracing, by_looks<retracing>},
+    {Cause::kFirstStepCompiling, first_of<by_counters<first_step>, by_looks<first_step_compiling>>},
+    {Cause::kStepTimeGrows, first_of<by_counters<step_time_grows>, by_looks<step_time_grows>>, kSlow,
+     kOfGrowth},
+    {Cause::kEpochNeverEnds, first_of<by_counters<epoch_never_ends>, by_looks<epoch_never_ends>>},
+    {Cause::kWrongStepsPerEpoch, by_looks<wrong_steps_per_epoch>, kWrong},
+    {Cause::kHiddenValidation,
+     first_of<by_counters<hidden_validation>, by_looks<hidden_validation>>},
+    // What is learnt.
+    {Cause::kGradientNotConnected,
+     first_of<by_counters<not_connected>, by_looks<gradient_not_connected>>, kWrong, kOfNoPath},
+    {Cause::kWeightsNotUpdated, by_counters<not_updated, rate_is_zero>, kWrong, kOfNoUpdate},
+    {Cause::kBadInitialWeights, by_counters<bad_start>, kWrong, kOfWeights},
+    {Cause::kInputNotScaled, by_counters<input_not_scaled>, kWrong, kOfInput},
+    {Cause::kExplodingGradients, by_counters<exploding>, kWrong, kOfExploding},
+    {Cause::kVanishingGradients, by_counters<vanishing>, kWrong, kOfVanishing},
+    {Cause::kDeadRelu, by_counters<dead_relu>, kWrong, kOfVanishing},
+    {Cause::kLearningRate, first_of<by_counters<rate_too_high, rate_too_low>, told_growing>, kWrong,
+     kOfRate},
+    {Cause::kNanLoss, first_of<by_counters<not_a_number>, told_nan>, kWrong},
+    {Cause::kLossOscillates, told_oscillating, kWrong},
+    {Cause::kLossFrozen, first_of<by_counters<loss_frozen>, told_frozen>, kWrong},
+    // Data come too slowly.
+    {Cause::kPerPixelPython, by_looks<per_pixel_python>},
+    {Cause::kSequenceOnMainThread, by_looks<sequence_on_main_thread>},
+    {Cause::kNetworkStorage, only<Cause::kNetworkStorage, kStorage>},
+    {Cause::kManySmallFiles,
+     first_of<only<Cause::kManySmallFiles, kFiles>, only<Cause::kManySmallFiles, kStorage>,
+              by_looks<many_small_reads>>},
+    {Cause::kPythonGenerator, by_looks<python_generator>},
+    {Cause::kSerialMap, first_of<by_counters<serial_map>, by_looks<serial_map>>},
+    {Cause::kDataloaderWorkers, first_of<by_counters<few_workers>, by_looks<dataloader_workers>>},
+    {Cause::kSlowStorage,
+     first_of<only<Cause::kSlowStorage, kFiles>, only<Cause::kSlowStorage, kStorage>>},
+    {Cause::kDecodeSaturated, first_of<by_counters<decode_saturated>, by_looks<decode_saturated>>},
+    {Cause::kPreprocessingBeforeFit, by_looks<preprocessing_before_fit>},
+    {Cause::kNoPrefetch, own_code_feeds},
+    {Cause::kUploadBound, by_counters<upload_bound>},
+    // Besides the data.
+    {Cause::kSlowCallback,
+     first_of<by_counters<stuck_callback, slow_callback>, by_looks<slow_callback>>},
+    {Cause::kGarbageCollection, garbage_collection},
+    {Cause::kBatchTooSmall,
+     first_of<by_counters<measured_small_batch, batch_too_small>, by_looks<batch_too_small>>},
+    {Cause::kLaunchBound, by_counters<launch_bound>},
+    {Cause::kReferenceBlas, reference_blas},
+    {Cause::kNoMixedPrecision, by_counters<float32_on_a_gpu>},
+    {Cause::kOutputBuffered, by_looks<output_buffered>},
+    // The general ones, when nothing above knows more.
+    {Cause::kInputBound,
+     first_of<by_counters<slow_first_batch, input_bound>, by_looks<input_bound>>},
+    {Cause::kHotLine, hot_line},
+};
+
+}  // namespace
+
+std::span<const CauseRule> all_rules() { return kRules; }
+
+const CauseRule* rule_of(Cause cause) {
+  const auto* found = std::find_if(std::begin(kRules), std::end(kRules),
+                                   [&](const CauseRule& rule) { return rule.cause == cause; });
+  return found == std::end(kRules) ? nullptr : found;
+}
+
+}  // namespace headway

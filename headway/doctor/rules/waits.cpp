@@ -1,0 +1,214 @@
+#include "headway/doctor/rules/waits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/outside_input.h"
+
+namespace headway {
+namespace {
+
+constexpr double kNearlyAlways = 0.85;
+constexpr double kLoopsS = 18;       // without a step, a line of output, a byte read
+constexpr double kOneCore = 0.6;     // at least, for a loop that runs
+constexpr double kQuietRead = 50e3;  // bytes per second: no data come in
+
+std::string whom(const SeenProcess& main) {
+  return main.waits_for.empty() ? "" : ": " + main.waits_for;
+}
+
+// Who stands still waits for it now; who only waits often does so in its steps.
+std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, const char* what,
+                                 const char* fix) {
+  const SeenProcess* main = o.main();
+  if (!main) return std::nullopt;
+  Finding f{.cause = cause, .confidence = 0.9, .fix = fix};
+  f.where = users_place(*main);
+  if (o.stands_still() && main->wait == kind) {
+    f.severity = Severity::kCritical;
+    f.summary = fmt::format("waits for {} that does not come{}", what, whom(*main));
+    f.evidence = {fmt::format("the same place for {}, no core is used", duration_text(o.quiet_s()))};
+    return f;
+  }
+  const auto waits = [&](const SeenStack& s) {
+    return on_main(s) && s.wait == kind && s.activity != Activity::kCollective &&
+           s.activity != Activity::kRendezvous;
+  };
+  const double share = o.looks->training_share(waits);
+  const double error = 2 * std::sqrt(share * (1 - share) / std::max(1.0, o.ledger.seconds() * 2));
+  if (!o.ledger.is_enough() || share - error < kRepair) return std::nullopt;
+  const HotLine hot = o.looks->hottest([&](const SeenStack& s) { return waits(s) && s.training; });
+  if (hot.frame) f.where = place_text(*hot.frame);
+  f.severity = severity_of_share(share - error);
+  f.confidence = 0.8;
+  f.summary = fmt::format("{:.0f}% of the training thread's time waits for {}{}", 100 * share, what,
+                          whom(*main));
+  f.evidence = {fmt::format("{:.2f} of {:.3g} cores are used", o.looks->seen.cores, o.cpus())};
+  f.predicted_gain = gain_without(share);
+  add_pace(f, *o.looks);
+  return f;
+}
+
+// Of late, other Python threads of the main process that stand on a lock in the user's own code.
+bool blocked_thread(const SeenStack& s) {
+  return s.process == Role::kMain && !s.main_thread && s.wait == Wait::kLock && s.user_frame() &&
+         s.activity != Activity::kIdle;
+}
+
+bool takes_a_lock(const SeenFrame& frame) { return frame.takes_lock; }
+
+// Where a thread stands when it takes a lock in the user's own code: the innermost frame is it.
+const SeenFrame* lock_frame(const std::vector<SeenFrame>& stack) {
+  return !stack.empty() && stack[0].users ? &stack[0] : nullptr;
+}
+
+}  // namespace
+
+Severity severity_of_share(double low) {
+  if (low >= kMuchTime) return Severity::kHigh;
+  return low >= kRepair ? Severity::kWarning : Severity::kInfo;
+}
+
+std::string share_text(const Share& share) {
+  return fmt::format("{:.0f}% of the time ({:.0f} to {:.0f})", 100 * share.share, 100 * share.low,
+                     100 * share.high);
+}
+
+std::optional<Finding> waits_for_terminal(const Observations& o) {
+  return waits_for(o, Cause::kWaitsForTerminal, Wait::kTerminal, "somebody to type an answer",
+                   "answer it, or take the question out: input(), a password prompt, pdb, a "
+                   "`y/n` before files are overwritten");
+}
+
+std::optional<Finding> waits_for_file_lock(const Observations& o) {
+  return waits_for(o, Cause::kWaitsForFileLock, Wait::kFileLock, "a file lock",
+                   "end whoever holds it, or remove a lock file that a killed run left behind; give "
+                   "each run its own cache folder");
+}
+
+std::optional<Finding> waits_for_server(const Observations& o) {
+  return waits_for(o, Cause::kWaitsForServer, Wait::kSocket, "an answer from a server",
+                   "give the connection a timeout; send in the background, in batches, or every k "
+                   "steps instead of in each");
+}
+
+std::optional<Finding> waits_for_pipe(const Observations& o) {
+  const SeenProcess* main = o.main();
+  if (!main || main->waits_for_worker) return std::nullopt;  // a pool's or loader's own pipe
+  return waits_for(o, Cause::kWaitsForPipe, Wait::kPipe, "the other end of a pipe",
+                   "look at the process at the other end: it neither reads nor writes; read its "
+                   "stdout and stderr while it runs (communicate())");
+}
+
+// Two threads stand on locks in the user's code, and nobody works who could open one.
+std::optional<Finding> lock_order(const Observations& o) {
+  const SeenProcess* main = o.main();
+  if (!main || !o.stands_still()) return std::nullopt;
+  const HotLine other = o.looks->hottest(blocked_thread, true);
+  const SeenFrame* own = lock_frame(main->stack);
+  const bool main_blocked = main->wait == Wait::kLock && own && takes_a_lock(*own);
+  std::vector<const SeenFrame*> places;
+  if (main_blocked) places.push_back(own);
+  for (const SeenStack& s : o.looks->seen.stacks) {
+    if (!blocked_thread(s) || s.recent == 0) continue;
+    const SeenFrame* frame = lock_frame(s.frames);
+    if (!frame || !takes_a_lock(*frame)) continue;
+    const auto same = [&](const SeenFrame* p) { return p->file == frame->file && p->line == frame->line; };
+    if (std::none_of(places.begin(), places.end(), same)) places.push_back(frame);
+  }
+  if (places.size() < 2 || !other.frame) return std::nullopt;
+  return Finding{
+      .cause = Cause::kLockOrder,
+      .severity = Severity::kCritical,
+      .confidence = 0.85,
+      .summary = "threads wait for locks that the other one holds",
+      .evidence = {fmt::format("one at {}", place_text(*places[0])),
+                   fmt::format("another at {}", place_text(*places[1])),
+                   fmt::format("for {}, no core is used", duration_text(o.quiet_s()))},
+      .where = place_text(*places[0]),
+      .fix = "take the locks in the same order everywhere, or hold one at a time"};
+}
+
+// The training thread stands on a lock, and nobody else does anything.
+std::optional<Finding> lock_never_released(const Observations& o) {
+  const SeenProcess* main = o.main();
+  if (!main || !o.stands_still() || main->wait != Wait::kLock) return std::nullopt;
+  if (main->waits_for_worker) return std::nullopt;
+  Finding f{.cause = Cause::kWorkerDeadlock,
+            .severity = Severity::kCritical,
+            .confidence = 0.75,
+            .summary = "waits for a lock that nobody releases",
+            .evidence = {fmt::format("the same place for {}, no core is used",
+                                     duration_text(o.quiet_s()))},
+            .where = users_place(*main),
+            .fix =
+                "who holds it has ended, or is this very thread: release it in a finally (or use "
+                "`with`), use an RLock where one function calls another"};
+  const HotLine other = o.looks->hottest(blocked_thread, true);
+  if (other.frame)
+    f.evidence.push_back(fmt::format("another thread waits at {}", place_text(*other.frame)));
+  return f;
+}
+
+// The training thread waits on a queue, and whoever filled it is no more.
+std::optional<Finding> producer_is_gone(const Observations& o) {
+  const SeenProcess* main = o.main();
+  if (!main || !o.stands_still() || !main->waits_for_worker) return std::nullopt;
+  const auto other_thread = [](const SeenStack& s) {
+    return s.process == Role::kMain && !s.main_thread && s.user_frame();
+  };
+  const bool had = o.looks->count(other_thread) > 0, has = o.looks->count(other_thread, true) > 0;
+  if (o.looks->workers() > 0 || has) return std::nullopt;
+  const bool raised = o.seen()->output.traceback;
+  if (!had && !raised) return std::nullopt;
+  Finding f{.cause = Cause::kWorkerDied,
+            .severity = Severity::kCritical,
+            .confidence = 0.85,
+            .summary = "the thread that makes the data has ended, and the training waits for it",
+            .evidence = {fmt::format("the same place for {}, no other thread of the program's own",
+                                     duration_text(o.quiet_s()))},
+            .where = users_place(*main),
+            .fix =
+                "catch what it raises and hand it over through the queue; give get() a timeout; "
+                "put an end mark into the queue in a finally"};
+  if (!o.seen()->output.exception.empty()) {
+    f.evidence.push_back("it raised " + o.seen()->output.exception);
+    if (o.seen()->output.raised_at.line > 0) f.where = place_text(o.seen()->output.raised_at);
+  }
+  return f;
+}
+
+// A core is busy in the user's own code, and nothing comes of it.
+std::optional<Finding> loop_never_ends(const Observations& o) {
+  if (!o.looks || !o.running()) return std::nullopt;
+  const Outside& seen = o.looks->seen;
+  const auto own = [](const SeenStack& s) {
+    return on_main(s) && s.activity == Activity::kUser && running_on_core(s);
+  };
+  const double since = o.stepped() ? seen.at_s - seen.progress.last_step_s : seen.at_s;
+  const double silent = seen.output.watched ? seen.at_s - seen.output.last_s : since;
+  const double patience = std::max(kLoopsS, 20 * o.step_s());
+  if (since < patience || silent < kLoopsS || seen.read_rate > kQuietRead) return std::nullopt;
+  if (o.looks->late_share(own) < kNearlyAlways || seen.cores < kOneCore) return std::nullopt;
+  const HotLine hot = o.looks->hottest(own, true);
+  const bool endless = !seen.endless.empty();
+  const bool grows = o.looks->memory_grows();
+  if (!hot.frame || grows || hot.frame->loops == 0) return std::nullopt;
+  if (!endless && since < 2 * patience) return std::nullopt;
+  return Finding{
+      .cause = Cause::kLoopNeverEnds,
+      .severity = Severity::kCritical,
+      .confidence = endless ? 0.8 : 0.6,
+      .summary = fmt::format("a loop in {} runs and runs, and nothing comes of it",
+                             hot.frame->function),
+      .evidence = {fmt::format("for {} no step, no output, nothing read; {:.2f} cores busy",
+                               duration_text(std::min(since, silent)), seen.cores),
+                   hot_text(hot, "it")},
+      .where = place_text(*hot.frame),
+      .fix =
+          "look at the condition that should end it: it never becomes true; count the rounds and "
+          "raise after too many"};
+}
+
+}  // namespace headway

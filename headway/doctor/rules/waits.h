@@ -1,0 +1,39 @@
+#pragma once
+
+#include "headway/doctor/rules/rules.h"
+
+namespace headway {
+
+// waits.cpp: the training thread waits for somebody else, for ever or in every step.
+std::optional<Finding> waits_for_terminal(const Observations& o);
+std::optional<Finding> waits_for_file_lock(const Observations& o);
+std::optional<Finding> waits_for_server(const Observations& o);
+std::optional<Finding> waits_for_pipe(const Observations& o);
+std::optional<Finding> lock_order(const Observations& o);
+std::optional<Finding> lock_never_released(const Observations& o);
+std::optional<Finding> producer_is_gone(const Observations& o);
+std::optional<Finding> loop_never_ends(const Observations& o);
+
+// own_code.cpp: the user's own code on the training thread, and other removable accounts.
+std::optional<Finding> neighbours_take_cores(const Observations& o);
+std::optional<Finding> own_code_feeds(const Observations& o);  // no-prefetch
+std::optional<Finding> garbage_collection(const Observations& o);
+std::optional<Finding> reference_blas(const Observations& o);
+std::optional<Finding> one_thread_by_setting(const Observations& o);
+std::optional<Finding> hot_line(const Observations& o);
+
+// told_losses.cpp: what the losses say that a program told.
+std::optional<Finding> told_nan(const Observations& o);
+std::optional<Finding> told_frozen(const Observations& o);
+std::optional<Finding> told_growing(const Observations& o);
+std::optional<Finding> told_oscillating(const Observations& o);
+
+// Shares of the training thread's time from which on something is said, and should be repaired.
+inline constexpr double kSaid = 0.09, kRepair = 0.15, kMuchTime = 0.5;
+Severity severity_of_share(double low);
+// "waits for a server 62% of the time (57 to 66)"
+std::string share_text(const Share& share);
+// Throughput without it.
+inline double gain_without(double share) { return 1 / (1 - std::min(0.95, share)); }
+
+}  // namespace headway

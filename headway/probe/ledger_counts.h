@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "headway/trace/outside.h"
+
+namespace headway {
+
+// Counts how the training thread spends its time, in blocks of a second; a long watch has longer
+// ones, never more than 240. Looks say what the thread does, readings of the kernel's counters say
+// who had the cores. A block ends where counters were read, so that its seconds are exact; where it
+// must end elsewhere (training begins, the first step is made) they are shared out by time.
+//
+//   ledger.look(Account::kComputes, DeviceState::kNone);
+//   ledger.read(now_s, clocks, steps);
+//   ledger.cut(now_s, steps, true);  // training begins
+class LedgerCounts {
+ public:
+  // Seconds since any moment; only what they grow by counts.
+  struct Clocks {
+    double cpu_s = 0, ready_s = 0;            // of the run
+    double main_cpu_s = 0, main_ready_s = 0;  // of the training thread
+    double throttled_s = 0, idle_s = 0;
+    double neighbours_s = 0;  // a difference of counters that tick apart: may fall for a moment
+  };
+
+  void look(Account account, DeviceState device);
+  // The counters now, and the steps since the watch began.
+  void read(double now_s, const Clocks& clocks, int64_t steps);
+  // What comes from here on belongs to other blocks.
+  void cut(double now_s, int64_t steps, bool training);
+
+  // Up to the last reading, oldest first.
+  std::vector<LedgerBlock> blocks() const;
+
+ private:
+  struct Block {
+    LedgerBlock seen{};
+    int64_t stage = 0;  // blocks of different ones are not put together
+  };
+  void end_part(double now_s, int64_t steps);
+  void keep(Block part);
+  void merge_pairs();
+
+  std::vector<Block> blocks_;
+  std::vector<Block> parts_;  // since the last reading
+  Block part_{};              // ... the one that goes on
+  Clocks last_{};
+  bool has_read_ = false;
+  double block_s_ = 1;
+  int64_t stage_ = 0, last_steps_ = 0;
+};
+
+// Is the device busy while the thread does this? `utilisation`: the share of about the last second
+// in which it ran anything.
+DeviceState device_state(double utilisation, Account account);
+
+}  // namespace headway

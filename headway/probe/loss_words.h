@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "headway/trace/outside.h"
+
+namespace headway {
+
+// The loss that a line of output names: "loss: 0.53", "train_loss=1e-3", "{'loss': 0.69, ...}",
+// "epoch 3: train 0.532 val 0.611", "mse nan". Not one of validation. Nothing when there is none.
+std::optional<double> loss_in(std::string_view line);
+
+// May a variable of this name hold the loss of a step?
+bool names_a_loss(std::string_view variable);
+
+// Losses as they come: how many, the first, the last, and a series of bounded length.
+class LossSeries {
+ public:
+  void add(double at_s, int64_t step, double value);
+
+  int64_t finite = 0, bad = 0;
+  double first = 0, last = 0;
+  const std::vector<SeenLoss>& kept() const { return kept_; }
+  bool empty() const { return finite + bad == 0; }
+
+ private:
+  std::vector<SeenLoss> kept_;
+};
+
+}  // namespace headway

@@ -1,0 +1,68 @@
+#include "headway/probe/loss_words.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace headway {
+namespace {
+
+TEST(LossWords, AreFoundInTheLinesOfManyPrograms) {
+  const std::pair<const char*, double> kLines[] = {
+      {" 12/31 ====== 2s 110ms/step - accuracy: 0.5000 - loss: 1.2500 - val_loss: 3.0", 1.25},
+      {"Epoch 3:  45%|#| 45/100 [00:10<00:12, 4.50it/s, loss=0.3, v_num=2]", 0.3},
+      {"Epoch 0: 100%|#| 8/8 [00:01<00:00, v_num=0, train_loss=0.123]", 0.123},
+      {"{'loss': 0.69, 'learning_rate': 5e-05, 'epoch': 0.5}", 0.69},
+      {"{'eval_loss': 0.9, 'loss': 0.5}", 0.5},
+      {"step 100 | loss 0.123 | acc 0.9", 0.123},
+      {"iter 20 train mse 0.53", 0.53},
+      {"epoch 3: train 0.532 val 0.611", 0.532},
+      {"[5] Loss=1e-3 lr=0.1", 1e-3},
+      {"Cost after iteration 100: 0.25", 0.25},
+      {"val loss 0.7, train loss 0.4", 0.4},
+      {"train/loss: -2.5", -2.5},
+      {"loss is tensor(0.75, grad_fn=<MseLossBackward0>)", 0.75},
+      {"it 3 perplexity 31.5", 31.5},
+      {"objective=.5", 0.5},
+      {"epoch 1 train_rmse 0.9 loss 0.81", 0.81},
+      {"loss at step 100: 0.53", 0.53},
+  };
+  for (const auto& [line, value] : kLines) {
+    const auto found = loss_in(line);
+    ASSERT_TRUE(found) << line;
+    EXPECT_DOUBLE_EQ(*found, value) << line;
+  }
+}
+
+TEST(LossWords, ThatAreNoNumberAreFoundToo) {
+  for (const char* line : {"loss: nan", "loss=NaN", "step 5 loss inf", "Loss: -Infinity",
+                           "{'loss': nan, 'epoch': 1.0}", "mse nan"}) {
+    const auto found = loss_in(line);
+    ASSERT_TRUE(found) << line;
+    EXPECT_FALSE(std::isfinite(*found)) << line;
+  }
+}
+
+TEST(LossWords, OtherLinesNameNone) {
+  for (const char* line :
+       {"val_loss: 0.5", "test loss: 0.5", "validation loss 0.4", "the loss of a friend",
+        "training 3 models", "loss function: mse", "accuracy 0.9", "cost-effective", "loss 5%",
+        "{'train_runtime': 3.2, 'train_loss': 0.5}", "loss", "loss:", "eval nll 0.3"})
+    EXPECT_FALSE(loss_in(line)) << line;
+}
+
+TEST(LossWords, ASeriesIsThinnedAndCountsAll) {
+  LossSeries series;
+  for (int i = 0; i < 10000; ++i) series.add(i, i, i == 7 ? NAN : 1.0 / (i + 1));
+  EXPECT_EQ(series.finite, 9999);
+  EXPECT_EQ(series.bad, 1);
+  EXPECT_LE(series.kept().size(), 400u);
+  EXPECT_GE(series.kept().size(), 100u);
+  EXPECT_EQ(series.kept().front().step, 0);
+  EXPECT_EQ(series.kept().back().step, 9999);
+  EXPECT_DOUBLE_EQ(series.first, 1);
+  EXPECT_DOUBLE_EQ(series.last, 1e-4);
+}
+
+}  // namespace
+}  // namespace headway

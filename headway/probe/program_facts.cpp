@@ -1,0 +1,77 @@
+#include "headway/probe/program_facts.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "headway/probe/python_values.h"
+#include "headway/probe/target_file.h"
+
+namespace headway {
+namespace {
+
+constexpr size_t kMostMissing = 5, kMostEndless = 20, kMostSettings = 20;
+constexpr int64_t kLargestBatch = 1 << 24;
+
+template <typename T>
+bool holds(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// A path that is named by a variable and leads nowhere.
+bool is_missing(const SeenValue& value, pid_t main) {
+  if (!value.users || kind_of_variable(value.name) != 's' || value.value.size() < 3) return false;
+  if (value.value.find('.') == std::string::npos || value.value.find("://") != std::string::npos)
+    return false;
+  return !file_exists_for(main, value.value);
+}
+
+}  // namespace
+
+void note_source(Target& target, const PythonThread& thread, Outside& out) {
+  for (const PythonFrame& frame : thread.frames) {
+    const PythonCode& code = *frame.code;
+    if (!code.users) continue;
+    if (out.decodes_at.line == 0)
+      if (const int64_t line = target.sources.decoding_line(code.file); line > 0)
+        out.decodes_at = {code.file, "", line, true, target.sources.text(code.file, line)};
+    if (out.endless.size() > kMostEndless) continue;
+    for (const std::string& name : target.sources.endless_generators(code.file))
+      if (!holds(out.endless_generators, name)) out.endless_generators.push_back(name);
+    if (!holds(out.endless, code.function) &&
+        target.sources.has_endless_loop(code.file, code.first_line))
+      out.endless.push_back(code.function);
+  }
+}
+
+void note_thread_settings(Target& target, const PythonThread& thread, Outside& out) {
+  for (const PythonFrame& frame : thread.frames) {
+    if (!frame.code->users) continue;
+    for (const SeenThreadSetting& setting : target.sources.thread_settings(frame.code->file)) {
+      const bool known = std::any_of(
+          out.settings.begin(), out.settings.end(),
+          [&](const SeenThreadSetting& each) { return each.at == setting.at; });
+      if (!known && out.settings.size() < kMostSettings) out.settings.push_back(setting);
+    }
+  }
+}
+
+void note_values(const std::vector<SeenValue>& values, pid_t main, Outside& out) {
+  out.batch_is_empty = false;
+  int64_t of_the_trainer = 0, of_the_user = 0;
+  for (const SeenValue& value : values) {
+    if (value.name == "batch_size") {
+      const int64_t size = std::atoll(value.value.c_str());
+      if (size > 0 && size < kLargestBatch) (value.users ? of_the_user : of_the_trainer) = size;
+    }
+    out.batch_is_empty |= value.users && value.value == "list of 0";
+    if (out.missing_files.size() < kMostMissing && !holds(out.missing_files, value.value) &&
+        is_missing(value, main))
+      out.missing_files.push_back(value.value);
+  }
+  if (of_the_trainer > 0)
+    out.batch_size = of_the_trainer;
+  else if (of_the_user > 0)
+    out.batch_size = of_the_user;
+}
+
+}  // namespace headway

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "headway/probe/target.h"
+#include "headway/trace/outside.h"
+
+namespace headway {
+
+// What the user's own files and variables tell about a program, put into `out`.
+void note_source(Target& target, const PythonThread& thread, Outside& out);
+// Of the files that the training thread passes through: what sets how many threads compute.
+void note_thread_settings(Target& target, const PythonThread& thread, Outside& out);
+// `main`: the process in whose folder paths begin.
+void note_values(const std::vector<SeenValue>& values, pid_t main, Outside& out);
+
+}  // namespace headway

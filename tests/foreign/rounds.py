@@ -1,0 +1,113 @@
+"""Blind rounds: what was said when the programs of a round ran for the first time, which is the score.
+
+    blind/round1/programs/*.py  cured/*.py  prove.py  proof.json     as their author left them
+    blind/round1/first_run.json                                      written once, here
+
+A round is closed when every program of it has run. Until then it can be gone on with (a machine may fail), by the same
+code only; a program that has run does not run again.
+"""
+import datetime
+import json
+import pathlib
+import subprocess
+
+import program as programs
+
+ROOT = programs.HERE.parents[1]
+# What decides what headway says, and what it is asked.
+EXAMINED = ("headway", "cli", "cmake", "CMakeLists.txt", "tests/foreign")
+
+
+class Closed(Exception):
+    """This cannot be a first run, or not now; the text says why."""
+
+
+def record_path(name):
+    return programs.HERE / name / "first_run.json"
+
+
+def first_run(name):
+    """What is kept of a set's first run; None where there was none, or where none is kept (not blind)."""
+    path = record_path(name)
+    return json.loads(path.read_text()) if programs.round_of(name) and path.is_file() else None
+
+
+def first_given(name, case_name):
+    """The causes that were given when this program ran for the first time, or None."""
+    record = first_run(name)
+    return next((case["given"] for case in (record or {}).get("cases", []) if case["name"] == case_name), None)
+
+
+def has_been_run(name):
+    """False for a blind set whose first run is still to come, or under way: nobody may look at it in another way."""
+    record = first_run(name)
+    return programs.round_of(name) is None or bool(record and record["ended"])
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def commits(name):
+    """Of the programs and of the code under test; Closed where either is not committed."""
+    changed = [line for line in git("status", "--porcelain", "--", *EXAMINED).splitlines()
+               if not line.endswith("/first_run.json")]
+    if changed:
+        raise Closed("not committed: " + ", ".join(line.split()[-1] for line in changed))
+    of_programs = git("log", "-1", "--format=%H", "--", f"tests/foreign/{name}/programs")
+    if not of_programs:
+        raise Closed(f"the programs of {name} are in no commit")
+    return of_programs, git("rev-parse", "HEAD")
+
+
+def check_built(headway):
+    """Closed unless headway is what the sources make, by the word of the build tree it lies in."""
+    tree = pathlib.Path(headway).resolve().parent
+    asked = subprocess.run(["ninja", "-C", tree, "-n", "headway_cli"], capture_output=True, text=True)
+    if asked.returncode != 0 or "no work to do" not in asked.stdout:
+        raise Closed(f"{headway} is not built of these sources; build it first (make build)")
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+
+
+class FirstRun:
+    """The record while it is being written, after every program, so that nothing that was said can be lost."""
+
+    def __init__(self, name, of_programs, of_code):
+        self.path = record_path(name)
+        self.record = {"set": name, "programs_commit": of_programs, "code_commit": of_code, "began": now(),
+                       "ended": None, "cases": [], "skipped": []}
+        before = first_run(name)
+        if before and before["ended"]:
+            raise Closed(f"{name} had its first run on {before['ended'][:10]}; it stays as it is")
+        if before and (before["programs_commit"], before["code_commit"]) != (of_programs, of_code):
+            raise Closed(f"{name} was begun with code {before['code_commit'][:10]} and programs "
+                         f"{before['programs_commit'][:10]}; go on with these")
+        if before:
+            self.record = before
+        else:
+            with open(self.path, "x") as file:
+                json.dump(self.record, file, indent=1)
+
+    def open_cases(self, cases):
+        had = {case["name"] for case in self.record["cases"] + self.record["skipped"]}
+        return [case for case in cases if case.name not in had]
+
+    def add(self, case):
+        self.record["cases"].append(case)
+        self.write()
+
+    def skip(self, case, why):
+        self.record["skipped"].append({"name": case.name, "expected": case.expected, "why": why})
+        self.write()
+
+    def close(self):
+        self.record["ended"] = now()
+        self.write()
+
+    def write(self):
+        part = self.path.with_suffix(".part")
+        part.write_text(json.dumps(self.record, indent=1) + "\n")
+        part.replace(self.path)

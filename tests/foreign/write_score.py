@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""docs/score.md: a table for each blind round, from what was written down at its first run. The head is written by hand.
+
+    write_score.py            writes the page anew below its head
+    write_score.py --check    status 1 if the page is not what would be written
+    write_score.py --print    only the tables, to the terminal
+"""
+import sys
+
+import program as programs
+import rounds
+
+PAGE = rounds.ROOT / "docs" / "score.md"
+MARK = "<!-- Below: written by tests/foreign/write_score.py. -->"
+
+
+def percent(part, whole):
+    return f"{part} of {whole} ({100 * part / whole:.0f}%)" if whole else "0 of 0"
+
+
+def rows(record):
+    """Missed ones are marked; a program that was skipped has given nothing and is missed as well."""
+    for case in record["cases"]:
+        given = ", ".join(case["given"]) or ("no verdict" if case["problem"] else "-")
+        mark = "" if case["right"] else "**accused**" if case["accused"] else "**miss**"
+        expected = case["expected"] + (f" (or {', '.join(case['accepted'])})" if case["accepted"] else "")
+        yield f"| {case['name']} | {expected} | {given} | {case['verdict']} | {mark} |"
+    for case in record["skipped"]:
+        yield f"| {case['name']} | {case['expected']} | skipped: {case['why']} | - | **miss** |"
+
+
+def table(record):
+    """One round."""
+    skipped = record["skipped"]
+    faulty = [case for case in record["cases"] if case["expected"] != "healthy"]
+    healthy = [case for case in record["cases"] if case["expected"] == "healthy"]
+    sick = len(faulty) + sum(case["expected"] != "healthy" for case in skipped)
+    well = len(healthy) + sum(case["expected"] == "healthy" for case in skipped)
+    over = record["ended"][:10] if record["ended"] else "not over"
+    return "\n".join([
+        f"## {record['set'].removeprefix('blind/')}", "",
+        f"Programs of commit `{record['programs_commit'][:12]}`, code of commit `{record['code_commit'][:12]}`, {over}.", "",
+        f"- faults named right: {percent(sum(case['right'] for case in faulty), sick)}",
+        f"- healthy programs accused: {percent(sum(case['accused'] for case in healthy), well)}",
+        f"- without a verdict: {sum(bool(case['problem']) for case in record['cases'])}; skipped: {len(skipped)}", "",
+        "| program | expected | given | verdict | |", "|---|---|---|---|---|", *rows(record), ""])
+
+
+def tables(records):
+    return "\n".join(map(table, records)) if records else "No round has been run yet.\n"
+
+
+def page(before, records):
+    """The page with its head as it is."""
+    head, mark, _ = before.partition(MARK)
+    if not mark:
+        raise SystemExit(f"{PAGE}: the line {MARK} is missing")
+    return f"{head}{MARK}\n\n{tables(records)}"
+
+
+def all_records():
+    found = [rounds.first_run(name) for name in programs.all_sets() if programs.round_of(name)]
+    return [record for record in found if record]
+
+
+def main():
+    records = all_records()
+    if "--print" in sys.argv:
+        print(tables(records))
+        return 0
+    before = PAGE.read_text()
+    after = page(before, records)
+    if "--check" in sys.argv:
+        return 0 if before == after else 1
+    PAGE.write_text(after)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
