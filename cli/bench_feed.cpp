@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/bottleneck.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/operators.h"
@@ -13,7 +13,12 @@
 #include "cli/step_costs.h"
 #include "cli/verbs.h"
 #include "headway/core/clock.h"
+#include "headway/core/limits.h"
 #include "headway/core/print.h"
+#include "headway/doctor/evidence.h"
+#include "headway/observe/watched_feed.h"
+#include "headway/view/json.h"
+#include "headway/view/terminal.h"
 
 namespace headway::cli {
 namespace {
@@ -34,13 +39,20 @@ struct Settings {
 struct Measured {
   int64_t items = 0;  // images, records or lines
   double first_batch_ms = 0;
-  Usage used;
-  PipelineStats stats;
+  double wall_s = 0, cpu_s = 0;
+  std::vector<StageFacts> stages;
+  std::vector<StageSample> done;  // by them, meanwhile
+  int64_t threads = 0;
   std::string explanation;
+  Diagnosis diagnosis;  // of the whole, warm-up left out by the doctor
+  int64_t batches = 0;  // likewise
 
-  double per_s() const { return static_cast<double>(items) / used.wall_s; }
-  double cpu_ms() const {
-    return 1e3 * used.cpu_s / static_cast<double>(std::max<int64_t>(1, items));
+  double per_s() const { return static_cast<double>(items) / wall_s; }
+  double cpu_ms() const { return 1e3 * cpu_s / static_cast<double>(std::max<int64_t>(1, items)); }
+  double working_s() const {  // of all workers, inside operators and sources
+    double sum = 0;
+    for (const StageSample& stage : done) sum += stage.busy_s + stage.input_s;
+    return std::max(1e-9, sum);
   }
 };
 
@@ -66,7 +78,7 @@ std::vector<Operator> operators_for(const Settings& s, const Input& input) {
 }
 
 // Feeds for `seconds`; gives the number of items.
-int64_t feed(Pipeline& run, bool batched, double seconds, int least, Progress& progress) {
+int64_t feed(WatchedFeed& run, bool batched, double seconds, int least, Progress& progress) {
   const int64_t until = now_ns() + static_cast<int64_t>(seconds * 1e9);
   int64_t items = 0;
   for (int n = 0; n < least || now_ns() < until; ++n) {
@@ -83,16 +95,25 @@ int64_t feed(Pipeline& run, bool batched, double seconds, int least, Progress& p
 Measured measure(const Settings& s, const Dataset& dataset, bool batched) {
   Measured m;
   Progress progress("feeding", -1, "items");
-  Pipeline run = dataset.start();
+  WatchedFeed run(dataset, {.program = "headway bench feed", .measures = true});
   feed(run, batched, 0, 1, progress);
-  m.first_batch_ms = 1e3 * run.stats().first_s;
+  m.first_batch_ms = 1e3 * run.pipeline().stats().first_s;
   feed(run, batched, kWarmShare * s.seconds, kWarmElements, progress);
-  const PipelineStats before = run.stats();
-  const Usage start = usage_now();
+  const PipelineStats before = run.pipeline().stats();
+  const int64_t wall = now_ns(), cpu = process_cpu_ns();
   m.items = feed(run, batched, s.seconds, 1, progress);
-  m.used = usage_now() - start;
-  m.stats = since(run.stats(), before);
-  m.explanation = run.explain();
+  m.wall_s = 1e-9 * static_cast<double>(now_ns() - wall);
+  m.cpu_s = 1e-9 * static_cast<double>(process_cpu_ns() - cpu);
+  const PipelineStats after = run.pipeline().stats();
+  m.stages = after.stages;
+  m.done = after.done;
+  for (size_t i = 0; i < std::min(before.done.size(), m.done.size()); ++i) {
+    m.done[i] = m.done[i].plus(before.done[i], -1);
+  }
+  m.threads = after.threads;
+  m.batches = after.taken;
+  m.explanation = run.pipeline().explain();
+  m.diagnosis = run.diagnosis();
   return m;
 }
 
@@ -101,24 +122,20 @@ struct Row {
   double seconds;
 };
 
-// Each stage with its input and its operators; what is not in one of these is the stage's own.
-std::vector<std::pair<StageStats, std::vector<Row>>> rows_of(const PipelineStats& stats) {
-  std::vector<std::pair<StageStats, std::vector<Row>>> out;
-  for (const StageStats& stage : stats.stages) {
-    std::vector<Row> rows = {{"source", stage.input_s}};
-    double own = stage.busy_s;
-    for (const OpStats& op : stage.ops) {
-      rows.push_back({op.name, op.busy_ns * 1e-9});
-      own -= op.busy_ns * 1e-9;
-    }
-    rows.push_back({"putting together", std::max(0.0, own)});
-    out.emplace_back(stage, std::move(rows));
+// A stage's input and its operators; what is in none of these is the stage's own.
+std::vector<Row> rows_of(const StageFacts& stage, const StageSample& done) {
+  std::vector<Row> rows = {{"source", done.input_s}};
+  double own = done.busy_s;
+  for (size_t k = 0; k < std::min(stage.ops.size(), done.op_busy_s.size()); ++k) {
+    rows.push_back({stage.ops[k].name, done.op_busy_s[k]});
+    own -= done.op_busy_s[k];
   }
-  return out;
+  rows.push_back({"putting together", std::max(0.0, own)});
+  return rows;
 }
 
 void print_stages(const Measured& m) {
-  const double working = std::max(1e-9, working_s(m.stats));
+  const double working = m.working_s();
   const auto cells = [&](const std::string& name, double seconds, const std::string& flow) {
     return std::vector<std::string>{
         name, fmt::format("{:.1f}%", 100 * seconds / working),
@@ -126,10 +143,11 @@ void print_stages(const Measured& m) {
         flow};
   };
   Table table({"stage", ">share", ">ms/item", ">out"});
-  for (const auto& [stage, rows] : rows_of(m.stats)) {
-    table.row(cells(stage.name, stage.busy_s + stage.input_s,
-                    size_text(static_cast<double>(stage.bytes_out) / m.used.wall_s) + "/s"));
-    for (const Row& row : rows) {
+  for (size_t i = 0; i < m.stages.size(); ++i) {
+    const StageSample& done = m.done[i];
+    table.row(cells(m.stages[i].name, done.busy_s + done.input_s,
+                    size_text(static_cast<double>(done.bytes_out) / m.wall_s) + "/s"));
+    for (const Row& row : rows_of(m.stages[i], done)) {
       if (row.seconds > 0.001 * working) table.row(cells("  " + row.name, row.seconds, ""));
     }
   }
@@ -163,20 +181,34 @@ nlohmann::json steps_json(const std::vector<StepCost>& steps) {
 
 nlohmann::json stages_json(const Measured& m) {
   nlohmann::json stages = nlohmann::json::array();
-  const double working = std::max(1e-9, working_s(m.stats));
-  for (const auto& [stage, rows] : rows_of(m.stats)) {
+  const double working = m.working_s();
+  for (size_t i = 0; i < m.stages.size(); ++i) {
+    const StageSample& done = m.done[i];
     nlohmann::json operators = nlohmann::json::array();
-    for (const Row& row : rows)
+    for (const Row& row : rows_of(m.stages[i], done))
       operators.push_back(
           {{"name", row.name}, {"seconds", row.seconds}, {"share", row.seconds / working}});
-    stages.push_back({{"name", stage.name},
-                      {"share", (stage.busy_s + stage.input_s) / working},
-                      {"elements_in", stage.elements_in},
-                      {"elements_out", stage.elements_out},
-                      {"bytes_out", stage.bytes_out},
+    stages.push_back({{"name", m.stages[i].name},
+                      {"share", (done.busy_s + done.input_s) / working},
+                      {"elements_in", done.in},
+                      {"elements_out", done.out},
+                      {"bytes_out", done.bytes_out},
                       {"operators", operators}});
   }
   return stages;
+}
+
+// What the doctor puts first, whether it is a fault or merely the work there is to do.
+struct Limit {
+  std::string cause, text;
+};
+Limit limit_of(const Measured& m) {
+  const std::vector<Finding>& findings = m.diagnosis.findings;
+  if (!findings.empty()) return {findings[0].id(), findings[0].summary};
+  if (m.batches >= 2 * kMinSteps) return {"unknown", "nothing the doctor knows"};
+  return {"unknown", fmt::format("too few batches to tell ({}): give --seconds {:.0f}", m.batches,
+                                 std::ceil(2.0 * kMinSteps * (m.wall_s + 1) /
+                                           static_cast<double>(std::max<int64_t>(1, m.batches))))};
 }
 
 void bench_feed(const Settings& s) {
@@ -190,12 +222,12 @@ void bench_feed(const Settings& s) {
   const Measured m = measure(s, dataset, batched);
   const std::vector<StepCost> steps = step_costs(input, operators);
   const Limits limits = read_limits();
-  const Bottleneck limit = find_bottleneck(m.stats, m.used, limits);
+  const Limit limit = limit_of(m);
   const std::string item = input.has_images()               ? "image"
                            : input.kind == InputKind::kText ? "line"
                                                             : "record";
   if (s.json) {
-    return print_json({{"dataset", s.dataset},
+    nlohmann::json out = {{"dataset", s.dataset},
                        {"kind", input.what()},
                        {"pipeline", dataset.describe()},
                        {"items_per_s", m.per_s()},
@@ -203,22 +235,26 @@ void bench_feed(const Settings& s) {
                        {"cpu_ms_per_item", m.cpu_ms()},
                        {"first_batch_ms", m.first_batch_ms},
                        {"items", m.items},
-                       {"seconds", m.used.wall_s},
-                       {"threads", m.stats.threads},
+                       {"seconds", m.wall_s},
+                       {"threads", m.threads},
                        {"cpus", limits.cpus},
-                       {"cores_used", m.used.cpu_s / m.used.wall_s},
+                       {"cores_used", m.cpu_s / m.wall_s},
                        {"stages", stages_json(m)},
                        {"steps", steps_json(steps)},
-                       {"limit", {{"kind", limit.kind}, {"text", limit.text}}},
-                       {"explain", m.explanation}});
+                       {"limit", {{"kind", limit.cause}, {"text", limit.text}}},
+                       {"explain", m.explanation}};
+    const nlohmann::json judged = json_of(m.diagnosis.verdict, m.diagnosis.findings);
+    for (const char* key : {"verdict", "sentence", "findings"}) out[key] = judged[key];
+    return print_json(out);
   }
   print("{} ({})\n", s.dataset, input.what());
   print("  {}s/s {:.0f} · CPU-ms/{} {:.3f} · first batch {:.1f} ms · {} on {}\n\n", item, m.per_s(),
-        item, m.cpu_ms(), m.first_batch_ms, counted(m.stats.threads, "thread"), limits.cpu_source);
+        item, m.cpu_ms(), m.first_batch_ms, counted(m.threads, "thread"), limits.cpu_source);
   print_stages(m);
   print("\n");
   print_steps(steps);
-  print("\n  limited by {}{}\n", limit.text, input.has_images() ? "; " + heaviest(steps) : "");
+  print("\n  limited by: {}{}\n\n", limit.text, input.has_images() ? "; " + heaviest(steps) : "");
+  print_lines(stdout, diagnosis_text(m.diagnosis.verdict, m.diagnosis.findings));
   if (s.explain) print_lines(stdout, "\n" + m.explanation);
 }
 

@@ -128,7 +128,7 @@ nlohmann::json json_of(const TrainSettings& s, const Model& model, const History
   const std::vector<Finding> findings = diagnose(*history.trace);
   const Verdict judged = verdict(*history.trace, findings);
   for (const Logs& logs : history.epochs) epochs.push_back(json_of(logs));
-  for (size_t i = 0; i < kStepPhases; ++i) {
+  for (size_t i = 0; i < kTrainingPhases; ++i) {
     times[std::string(kStepPhaseNames[i])] = history.times.seconds[i];
   }
   return {{"model", s.model},

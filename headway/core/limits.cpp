@@ -110,6 +110,7 @@ Limits read_limits(const std::string& root, const std::string& process) {
   limits.cpu_source = fmt::format("{} core{}", cores, cores == 1 ? "" : "s");
   if (const auto quota = cpu_quota(root, process); quota && *quota < cores) {
     limits.cpus = *quota;
+    limits.cpu_quota = true;
     limits.cpu_source = fmt::format("cgroup quota {:.2g} of {} cores", *quota, cores);
   }
   limits.memory_bytes = available_memory(root, process);

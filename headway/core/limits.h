@@ -13,6 +13,7 @@ struct Limits {
   int64_t memory_bytes = 0;  // what may still be taken: the least of the machine's available memory
                              // and what the cgroup leaves
   std::string cpu_source;    // "2 cores", "cgroup quota 1.5 of 8 cores"
+  bool cpu_quota = false;    // a quota makes it less than the cores there are
 };
 
 // `root` stands for "/" and lets tests bring their own /proc and /sys; `process` is a number.

@@ -143,7 +143,7 @@ Dataset Dataset::parse_example(std::vector<FeatureSpec> features, std::string fi
       return true;
     };
   };
-  return then(make_map(node_, bind, {.word = "parse_example"}));
+  return then(make_map(node_, bind, {.word = "parse_example", .reads_files = true}));
 }
 
 Dataset Dataset::read_file(std::string field) const {
@@ -155,7 +155,7 @@ Dataset Dataset::read_file(std::string field) const {
       return true;
     };
   };
-  return then(make_map(node_, bind, {.word = "read_file"}));
+  return then(make_map(node_, bind, {.word = "read_file", .reads_files = true}));
 }
 
 Dataset Dataset::image_step(ImageStep step, std::string field) const {
@@ -224,6 +224,7 @@ Element Dataset::at(int64_t i, int64_t epoch) const {
 }
 
 std::string Dataset::describe() const { return describe_chain(*node_); }
+std::vector<OpFacts> Dataset::operators() const { return facts_of_chain(*node_); }
 
 // ---- sources ----
 
@@ -276,11 +277,11 @@ Dataset text_lines(const std::string& pattern, Compression compression) {
 }
 
 Dataset ledger(const std::string& path) {
-  auto entries = std::make_shared<const std::vector<LedgerEntry>>(Ledger::read(path));
+  auto entries = std::make_shared<const std::vector<SkipEntry>>(SkipLedger::read(path));
   return range(static_cast<int64_t>(entries->size()))
       .map(
           [entries](Element e) {
-            const LedgerEntry& entry = (*entries)[e.only().item<int64_t>()];
+            const SkipEntry& entry = (*entries)[e.only().item<int64_t>()];
             Element out;
             out.set("path", Tensor::string(entry.file));
             out.set("offset", Tensor::scalar<int64_t>(entry.offset));

@@ -152,7 +152,8 @@ class Dataset {
   bool has_random_access() const;
   Element at(int64_t i, int64_t epoch = 0) const;
 
-  std::string describe() const;  // one operator a line, source first
+  std::string describe() const;            // one operator a line, source first
+  std::vector<OpFacts> operators() const;  // likewise, and what they are
   const Options& options() const { return options_; }
   const std::shared_ptr<const Node>& node() const { return node_; }
 

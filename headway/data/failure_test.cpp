@@ -240,7 +240,7 @@ TEST(Failure, SkippingCountsFillsBatchesAndWritesALedger) {
     }
     EXPECT_EQ(batches, 6);
     EXPECT_EQ(run.stats().skipped, 10);
-    const auto entries = Ledger::read(ledger_path);
+    const auto entries = SkipLedger::read(ledger_path);
     ASSERT_EQ(entries.size(), 10u);
     EXPECT_EQ(entries[1].reason, "map: a seventh: 10");  // in the order of the data
   }
@@ -276,8 +276,8 @@ TEST(Failure, SkippingADamagedRecordGoesOnBehindIt) {
     }
     EXPECT_EQ(got, (std::vector<std::string>{"record number 0", "record number 1",
                                              "record number 3", "record number 4"}));
-    ASSERT_EQ(Ledger::read(ledger_path).size(), 1u);
-    EXPECT_EQ(Ledger::read(ledger_path)[0].offset, 62);
+    ASSERT_EQ(SkipLedger::read(ledger_path).size(), 1u);
+    EXPECT_EQ(SkipLedger::read(ledger_path)[0].offset, 62);
   }
 }
 
@@ -285,7 +285,7 @@ TEST(Failure, TheLedgerLeavesOutAHalfWrittenLine) {
   const TempFolder folder;
   const std::string path =
       folder.write("l.jsonl", "{\"file\":\"a\",\"offset\":1,\"reason\":\"r\"}\n{\"file\":\"b");
-  EXPECT_EQ(Ledger::read(path).size(), 1u);
+  EXPECT_EQ(SkipLedger::read(path).size(), 1u);
 }
 
 TEST(Failure, AnImageBeyondTheBudgetIsNamedWithTheArithmetic) {
@@ -334,7 +334,7 @@ TEST(Failure, ALedgerThatIsNoneIsRefusedByItsLine) {
                                  std::string(R"({"file":"a","offset":"x"})"), deep}) {
     folder.write("ledger", good + "\n" + bad + "\n");
     try {
-      Ledger::read(folder.path("ledger"));
+      SkipLedger::read(folder.path("ledger"));
       ADD_FAILURE() << bad.substr(0, 40);
     } catch (const Error& e) {
       EXPECT_NE(e.problem().find("ledger:2: "), std::string::npos) << e.what();

@@ -27,7 +27,7 @@ SampleError as_sample_error(std::exception_ptr error) {
 }
 
 // Nothing where the line was cut off by a kill while it was written.
-std::optional<LedgerEntry> entry_in(const std::string& line) {
+std::optional<SkipEntry> entry_in(const std::string& line) {
   nlohmann::json json;
   try {
     json = parse_json(line);
@@ -36,13 +36,13 @@ std::optional<LedgerEntry> entry_in(const std::string& line) {
     return std::nullopt;
   }
   const JsonView entry(json, "the line");
-  return LedgerEntry{entry.get<std::string>("file", ""), entry.get<int64_t>("offset", -1),
+  return SkipEntry{entry.get<std::string>("file", ""), entry.get<int64_t>("offset", -1),
                      entry.get<std::string>("reason", "")};
 }
 
 }  // namespace
 
-Ledger::Ledger(ErrorPolicy policy) : policy_(std::move(policy)) {
+SkipLedger::SkipLedger(ErrorPolicy policy) : policy_(std::move(policy)) {
   if (!policy_.skip || policy_.ledger.empty()) return;
   file_ = std::fopen(policy_.ledger.c_str(), "ae");
   if (!file_) {
@@ -51,16 +51,16 @@ Ledger::Ledger(ErrorPolicy policy) : policy_(std::move(policy)) {
   }
 }
 
-Ledger::~Ledger() {
+SkipLedger::~SkipLedger() {
   if (file_) std::fclose(file_);
 }
 
-int& Ledger::replaying() {
+int& SkipLedger::replaying() {
   thread_local int depth = 0;
   return depth;
 }
 
-void Ledger::note(std::exception_ptr error) {
+void SkipLedger::note(std::exception_ptr error) {
   if (replaying() > 0) return;
   const SampleError bad = as_sample_error(error);
   MutexLock lock(mu_);
@@ -86,31 +86,31 @@ void Ledger::note(std::exception_ptr error) {
           : "see " + policy_.ledger + " for every bad sample; repair them or raise the budget");
 }
 
-void Ledger::count_good(int64_t samples) {
+void SkipLedger::count_good(int64_t samples) {
   if (replaying() > 0) return;
   MutexLock lock(mu_);
   seen_ += samples;
 }
 
-int64_t Ledger::skipped() const {
+int64_t SkipLedger::skipped() const {
   MutexLock lock(mu_);
   return skipped_;
 }
 
-int64_t Ledger::seen() const {
+int64_t SkipLedger::seen() const {
   MutexLock lock(mu_);
   return seen_;
 }
 
-void Ledger::restore(int64_t skipped, int64_t seen) {
+void SkipLedger::restore(int64_t skipped, int64_t seen) {
   MutexLock lock(mu_);
   skipped_ = skipped, seen_ = seen;
 }
 
-std::vector<LedgerEntry> Ledger::read(const std::string& path) {
+std::vector<SkipEntry> SkipLedger::read(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw Error("cannot open the ledger " + path, "check the path");
-  std::vector<LedgerEntry> entries;
+  std::vector<SkipEntry> entries;
   int64_t number = 0;
   try {
     for (std::string line; ++number, read_line(in, line);) {

@@ -12,7 +12,7 @@
 namespace headway {
 
 // One skipped sample.
-struct LedgerEntry {
+struct SkipEntry {
   std::string file;
   int64_t offset = -1;
   std::string reason;
@@ -20,11 +20,11 @@ struct LedgerEntry {
 
 // The count of what was skipped, and the file that lists it: one JSON object a line with file,
 // offset and reason, flushed line by line, so that a killed run keeps what it wrote.
-class Ledger {
+class SkipLedger {
  public:
-  explicit Ledger(ErrorPolicy policy);
-  ~Ledger();
-  Ledger(const Ledger&) = delete;
+  explicit SkipLedger(ErrorPolicy policy);
+  ~SkipLedger();
+  SkipLedger(const SkipLedger&) = delete;
 
   // While one of these lives, this thread's notes and counts are dropped: a position is being
   // restored by replay, and what was skipped on the way was noted the first time.
@@ -45,7 +45,7 @@ class Ledger {
   const ErrorPolicy& policy() const { return policy_; }
 
   // The entries of a ledger file; a half-written last line is left out.
-  static std::vector<LedgerEntry> read(const std::string& path);
+  static std::vector<SkipEntry> read(const std::string& path);
 
  private:
   static int& replaying();

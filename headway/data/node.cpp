@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace headway {
 namespace {
 
@@ -20,6 +22,29 @@ void Node::at(int64_t, int64_t, const SampleContext&, Element&) const {
 
 std::unique_ptr<Iterator> Node::iterate(Run&, int64_t, int) const {
   throw Error(describe() + " cannot be iterated on its own");  // indexed nodes run by number
+}
+
+OpFacts Node::facts() const {
+  OpFacts facts = traits();
+  facts.name = describe();
+  facts.source = inputs_.empty();
+  return facts;
+}
+
+bool from_files(const Node& node) {
+  const OpFacts facts = node.facts();
+  if (facts.lists_files || facts.reads_files) return true;
+  return std::any_of(node.inputs().begin(), node.inputs().end(),
+                     [](const NodePtr& input) { return from_files(*input); });
+}
+
+std::vector<OpFacts> facts_of_chain(const Node& node) {
+  std::vector<OpFacts> all;
+  for (const NodePtr& input : node.inputs()) {
+    for (OpFacts& facts : facts_of_chain(*input)) all.push_back(std::move(facts));
+  }
+  all.push_back(node.facts());
+  return all;
 }
 
 uint32_t sample_ops_below(const Node& node) {

@@ -30,6 +30,9 @@ class Node {
   // "batch": describe() up to the bracket.
   std::string word() const { return describe().substr(0, describe().find('(')); }
 
+  // What it is, for whoever judges a run.
+  OpFacts facts() const;
+
   const std::vector<NodePtr>& inputs() const { return inputs_; }
   const NodePtr& input() const { return inputs_[0]; }
 
@@ -75,6 +78,10 @@ class Node {
   // epoch so far". Empty for a seek.
   virtual std::string replay() const { return ""; }
 
+ protected:
+  // What facts() adds to the description; its name and `source` are filled in.
+  virtual OpFacts traits() const { return {}; }
+
  private:
   std::vector<NodePtr> inputs_;
 };
@@ -82,6 +89,12 @@ class Node {
 // How many map-like operators lie below and including `node`: the number under which an operator
 // draws its random numbers, unchanged when plan() reorders what is not map-like.
 uint32_t sample_ops_below(const Node& node);
+
+// Does something below read files, or name them?
+bool from_files(const Node& node);
+
+// Every operator of the whole chain, source first.
+std::vector<OpFacts> facts_of_chain(const Node& node);
 
 // The whole chain, one operator a line, source first; inputs of joins are indented.
 std::string describe_chain(const Node& node);

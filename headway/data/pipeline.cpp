@@ -241,23 +241,8 @@ PipelineStats Pipeline::stats() const {
   const Impl& p = *impl_;
   PipelineStats stats;
   for (const auto& s : p.run.recorder.stages()) {
-    StageStats& stage = stats.stages.emplace_back();
-    stage.name = s->name;
-    stage.depth = s->depth;
-    stage.elements_in = s->elements_in;
-    stage.elements_out = s->elements_out;
-    stage.dropped = s->dropped;
-    stage.bytes_out = s->bytes_out;
-    stage.busy_s = double(s->busy_ns) * 1e-9;
-    stage.input_s = double(s->input_ns) * 1e-9;
-    stage.waits_for_input = s->waits_for_input;
-    stage.waits_for_room = s->waits_for_room;
-    stage.queue_fill = s->queue_fill;
-    stage.queue_capacity = s->queue_capacity;
-    for (const auto& op : s->ops) {
-      const double each = op->timed ? double(op->busy_ns) / double(op->timed) : 0;
-      stage.ops.push_back({op->name, each * double(s->elements_in)});
-    }
+    stats.stages.push_back(s->facts);
+    stats.done.push_back(s->sample());
   }
   const ConsumerCounters& seen = p.run.recorder.consumer;
   stats.threads = p.run.pool.threads();
@@ -280,9 +265,9 @@ std::string Pipeline::explain() const {
   const PipelineStats s = stats();
   std::string text = "described\n" + p.description + "planned\n" + describe_chain(*p.planned) +
                      "stages, consumer first\n";
-  for (const StageStats& stage : s.stages) {
-    text += fmt::format("{}{}: queue of {}\n", std::string(2 * stage.depth, ' '), stage.name,
-                        stage.queue_capacity);
+  for (size_t i = 0; i < s.stages.size(); ++i) {
+    text += fmt::format("{}{}: queue of {}\n", std::string(2 * s.stages[i].depth, ' '),
+                        s.stages[i].name, s.done[i].queue_capacity);
   }
   text += fmt::format("RAM: {} MB of {} MB used, {} MB at most so far\nthreads\n",
                       s.ram_used_bytes >> 20, s.ram_limit_bytes >> 20, s.ram_peak_bytes >> 20);
@@ -291,7 +276,7 @@ std::string Pipeline::explain() const {
   text += "restoring a position\n" + (bounds.empty() ? "is a seek\n" : bounds);
   if (s.taken > 1) {
     double work_s = 0;
-    for (const StageStats& stage : s.stages) work_s += stage.busy_s + stage.input_s;
+    for (const StageSample& stage : s.done) work_s += stage.busy_s + stage.input_s;
     const double n = double(s.taken), workers = std::max(1, s.threads);
     text += fmt::format(
         "consumer: {:.3f} ms of its own per element, {:.3f} ms waiting for one\n"
@@ -302,28 +287,32 @@ std::string Pipeline::explain() const {
   return text;
 }
 
-std::string Pipeline::stall_report() const {
+Stall Pipeline::stall() const {
   const Impl& p = *impl_;
+  Stall out;
   const int64_t now = now_ns();
   const int64_t left = p.returned_ns;
   const double quiet = double(now - (left ? left : p.started_ns)) * 1e-9;
-  std::string text = fmt::format("no element for {:.1f} s ({} so far)\n", quiet, p.taken.load());
+  std::string& text = out.text;
+  text = fmt::format("no element for {:.1f} s ({} so far)\n", quiet, p.taken.load());
   for (const auto& stage : p.run.pool.stages()) {
     text += fmt::format("  stage {}: {}\n", stage->name(), stage->state());
   }
   int idle = 0;
   for (const Worker* worker : p.run.pool.workers()) {
-    const Activity::Snapshot a = worker->activity.snapshot();
+    const WorkerActivity::Snapshot a = worker->activity.snapshot();
     if (!a.since_ns) {
       ++idle;
       continue;
     }
-    text += fmt::format("  worker {}: in {} of {} for {:.1f} s{}\n", worker->number,
-                        a.op.empty() ? "its source" : a.op, a.stage,
-                        double(now - a.since_ns) * 1e-9, a.file.empty() ? "" : ", on " + a.file);
+    const std::string at = fmt::format(
+        "in {} of {} for {:.1f} s{}", a.op.empty() ? "its source" : a.op, a.stage,
+        double(now - a.since_ns) * 1e-9, a.file.empty() ? "" : ", on " + a.file);
+    if (out.where.empty()) out.where = at, out.stage = a.stage;
+    text += fmt::format("  worker {}: {}\n", worker->number, at);
   }
   text += fmt::format("  {} of {} workers have nothing to do", idle, p.run.pool.workers().size());
-  return text;
+  return out;
 }
 
 }  // namespace headway

@@ -9,6 +9,7 @@
 
 #include "headway/core/element.h"
 #include "headway/data/options.h"
+#include "headway/trace/feed.h"
 
 namespace headway {
 
@@ -24,28 +25,9 @@ struct StartOptions {
   std::optional<PipelineState> state{};  // go on where this was saved
 };
 
-struct OpStats {
-  std::string name;
-  double busy_ns = 0;  // estimated for all elements from those that were timed
-};
-
-struct StageStats {
-  std::string name;
-  int depth = 0;  // 0 is nearest to the consumer
-  int64_t elements_in = 0;
-  int64_t elements_out = 0;
-  int64_t dropped = 0;
-  int64_t bytes_out = 0;
-  double busy_s = 0;                                // running operators, summed over workers
-  double input_s = 0;                               // pulling from its source
-  int64_t waits_for_input = 0, waits_for_room = 0;  // a worker came in vain
-  int64_t queue_fill = 0;
-  int64_t queue_capacity = 0;
-  std::vector<OpStats> ops;
-};
-
 struct PipelineStats {
-  std::vector<StageStats> stages;  // nearest to the consumer first
+  std::vector<StageFacts> stages;  // nearest to the consumer first ...
+  std::vector<StageSample> done;   // ... and what each has done
   int threads = 0;
   int64_t taken = 0;
   double running_s = 0;
@@ -55,6 +37,13 @@ struct PipelineStats {
   int64_t skipped = 0;
   int64_t buffer_held = 0, buffer_wanted = 0;  // of a shuffle that fills before it yields
   int64_t ram_used_bytes = 0, ram_peak_bytes = 0, ram_limit_bytes = 0;
+};
+
+// Who waits for what when nothing comes.
+struct Stall {
+  std::string text;   // a report of some lines
+  std::string where;  // what the first busy worker is at: "in map of map+batch for 9.1 s"; or empty
+  std::string stage;  // and its stage
 };
 
 // A dataset running: threads work ahead while the consumer does something else. Call from one
@@ -76,12 +65,13 @@ class Pipeline {
   // any threads) goes on with exactly the element that would have come.
   PipelineState save() const;
 
-  // stats() and stall_report(): from any thread, while the pipeline lives.
+  // stats() and stall(): from any thread, while the pipeline lives.
   PipelineStats stats() const;
   // What was planned, which threads and buffers were chosen, and why.
   std::string explain() const;
-  // Who waits for what, since when: what next() prints when nothing moves.
-  std::string stall_report() const;
+  // Who waits for what, since when: its text is what next() prints when nothing moves.
+  Stall stall() const;
+  std::string stall_report() const { return stall().text; }
   // From any thread: a next() that waits, now or later, throws within a second.
   void interrupt() const;
 

@@ -25,7 +25,7 @@ class Run {
 
   const Options options;
   RamBudget ram;
-  Ledger ledger;
+  SkipLedger ledger;
   Recorder recorder;
   std::shared_ptr<BufferPool> buffers = BufferPool::create();
   WorkerPool pool;  // last: its threads end before what they use

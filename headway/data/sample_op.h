@@ -8,6 +8,7 @@
 
 #include "headway/core/element.h"
 #include "headway/core/random.h"
+#include "headway/trace/feed.h"
 
 namespace headway {
 
@@ -41,6 +42,7 @@ class SampleOp {
  public:
   virtual ~SampleOp() = default;
   virtual std::string name() const = 0;
+  virtual OpFacts facts() const { return {.name = name()}; }
   // Changes the element in place; false drops it.
   virtual bool apply(Element& element, const SampleContext& context) const = 0;
 };

@@ -23,6 +23,12 @@ std::vector<std::string> names_of(const std::vector<SampleOpPtr>& ops) {
   return names;
 }
 
+StageFacts facts_of(const StageConfig& config, int depth) {
+  StageFacts facts{.name = config.name, .depth = depth, .max_workers = config.max_workers};
+  for (const SampleOpPtr& op : config.ops) facts.ops.push_back(op->facts());
+  return facts;
+}
+
 struct OpFailure {
   std::exception_ptr error;
 };
@@ -47,7 +53,7 @@ Stage::Stage(Run& run, StageConfig config, NodePtr indexed, int64_t epoch, int d
       total_(indexed_->cardinality()),
       op_names_(names_of(config_.ops)),
       wanted_capacity_(config_.capacity) {
-  counters_ = run.recorder.add_stage(config_.name, depth, op_names_);
+  counters_ = run.recorder.add_stage(facts_of(config_, depth));
   slots_.resize(kMaxSlots);
 }
 
@@ -61,7 +67,7 @@ Stage::Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int6
       op_names_(names_of(config_.ops)),
       wanted_capacity_(config_.capacity),
       input_(std::move(input)) {
-  counters_ = run.recorder.add_stage(config_.name, depth, op_names_);
+  counters_ = run.recorder.add_stage(facts_of(config_, depth));
   slots_.resize(kMaxSlots);
   input_->save(position_);
   first_to_see_ = dynamic_cast<StageIterator*>(input_.get()) == nullptr;
@@ -333,8 +339,8 @@ Stage::Fate Stage::run_ops(Worker& worker, Task& task, SampleContext& context, E
       throw OpFailure{located(op_names_[i], sample)};
     }
     if (timed) {
-      counters_->ops[i]->busy_ns.fetch_add(now_ns() - start, std::memory_order_relaxed);
-      counters_->ops[i]->timed.fetch_add(1, std::memory_order_relaxed);
+      counters_->ops[i].busy_ns.fetch_add(now_ns() - start, std::memory_order_relaxed);
+      counters_->ops[i].timed.fetch_add(1, std::memory_order_relaxed);
     }
     if (!kept) return Fate::kDropped;
   }

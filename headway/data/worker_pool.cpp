@@ -16,13 +16,13 @@ constexpr int64_t kNapNs = 200'000'000;  // a bound on any one sleep
 
 }  // namespace
 
-void Activity::begin(const std::string& stage) {
+void WorkerActivity::begin(const std::string& stage) {
   since_ns_.store(now_ns(), std::memory_order_relaxed);
   MutexLock lock(mu_);
   stage_ = &stage;
 }
 
-void Activity::set_file(const std::string* file) {
+void WorkerActivity::set_file(const std::string* file) {
   since_ns_.store(now_ns(), std::memory_order_relaxed);
   MutexLock lock(mu_);
   if (file) {
@@ -32,7 +32,7 @@ void Activity::set_file(const std::string* file) {
   }
 }
 
-void Activity::end() {
+void WorkerActivity::end() {
   since_ns_.store(0, std::memory_order_relaxed);
   op_.store(nullptr, std::memory_order_relaxed);
   MutexLock lock(mu_);
@@ -40,7 +40,7 @@ void Activity::end() {
   file_.clear();
 }
 
-Activity::Snapshot Activity::snapshot() const {
+WorkerActivity::Snapshot WorkerActivity::snapshot() const {
   MutexLock lock(mu_);
   Snapshot s;
   if (!stage_) return s;

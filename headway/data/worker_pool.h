@@ -17,7 +17,7 @@ namespace headway {
 class Stage;
 
 // What a worker is doing right now, for the report of a pipeline that does not move.
-class Activity {
+class WorkerActivity {
  public:
   struct Snapshot {
     std::string stage, op, file;
@@ -42,7 +42,7 @@ class Activity {
 struct Worker {
   explicit Worker(int number) : number(number) {}
   const int number;
-  Activity activity;
+  WorkerActivity activity;
   std::atomic<int64_t> busy_ns{0};  // inside stages, up to the last finished piece of work
   std::atomic<int> tid{0};          // kernel thread, once it runs
 

@@ -24,8 +24,6 @@ Finding worst(const Simulation& s) {
   return findings.empty() ? Finding{} : findings[0];
 }
 
-constexpr const char* kSerial = "range(1000)\nslow(serial)\nbatch(32)\n";
-
 TEST(Doctor, HasNothingToSayAboutAComputeBoundRun) {
   EXPECT_EQ(causes({}), "");
   const Trace trace = simulate({.ended = false});
@@ -57,7 +55,7 @@ TEST(Doctor, PredictsWhatParallelCallsWillGain) {
 }
 
 TEST(Doctor, BlamesASingleWorkerWhileCoresAreIdle) {
-  EXPECT_EQ(causes({.op = "augment", .op_ms = 100, .feed_threads = 1, .op_blocks = true}),
+  EXPECT_EQ(causes({.op = {.name = "augment"}, .op_ms = 100, .feed_threads = 1, .op_blocks = true}),
             "serial-map");
 }
 
@@ -82,7 +80,7 @@ TEST(Doctor, BlamesTheLaunchesWhenNothingElseKeepsTheGpuWaiting) {
                   .compute_threads = 1,
                   .device = "cuda:0",
                   .gpu_busy = 0.4,
-                  .precision = "float32"};
+                  .products = ProductType::kFloat32};
   EXPECT_EQ(causes(idle), "launch-bound");
   EXPECT_EQ(*worst(idle).predicted_gain, 2);  // of a batch twice as large
   idle.cpus = 0.6;                            // the thread that gives orders has no core
@@ -103,7 +101,7 @@ TEST(Doctor, AdvisesALargerBatchOnlyAsFarAsTheProbeAllows) {
                           .compute_threads = 1,
                           .device = "cuda:0",
                           .gpu_busy = 0.4,
-                          .precision = "float32"});
+                          .products = ProductType::kFloat32});
   trace.replay = {.batch_size = 32, .step_s = 0.040, .double_step_s = 0.064};
   ASSERT_EQ(diagnose(trace).size(), 1u);
   EXPECT_NEAR(*diagnose(trace)[0].predicted_gain, 1.25, 0.01);
@@ -114,10 +112,10 @@ TEST(Doctor, AdvisesALargerBatchOnlyAsFarAsTheProbeAllows) {
 }
 
 TEST(Doctor, NotesFloat32OnAGpuThatIsAlwaysBusy) {
-  Simulation full{.device = "cuda:0", .gpu_busy = 0.97, .precision = "float32"};
+  Simulation full{.device = "cuda:0", .gpu_busy = 0.97, .products = ProductType::kFloat32};
   EXPECT_EQ(causes(full), "");
   EXPECT_EQ(worst(full).cause, Cause::kNoMixedPrecision);
-  full.precision = "bfloat16";
+  full.products = ProductType::kBFloat16;
   EXPECT_EQ(worst(full).cause, Cause::kUnknown);
 }
 
@@ -129,13 +127,12 @@ TEST(Doctor, BlamesDecodeWhenEveryCoreDecodes) {
 }
 
 TEST(Doctor, BlamesTheUsersFunctionByItsName) {
-  EXPECT_EQ(causes({.op = "augment", .op_ms = 200}), "input-bound");
-  EXPECT_EQ(worst({.op = "augment", .op_ms = 200}).where, "augment in stage augment+batch");
+  EXPECT_EQ(causes({.op = {.name = "augment"}, .op_ms = 200}), "input-bound");
+  EXPECT_EQ(worst({.op = {.name = "augment"}, .op_ms = 200}).where, "augment in stage augment+batch");
 }
 
 TEST(Doctor, BlamesStorageWhenWorkersReadAndCoresAreIdle) {
-  const std::string shards = "tfrecord(16 files)\nparse_example\nbatch(32)\n";
-  EXPECT_EQ(causes({.op = "parse_example", .op_ms = 200, .dataset = shards, .op_blocks = true}),
+  EXPECT_EQ(causes({.op = kParse, .op_ms = 200, .dataset = kRecords, .op_blocks = true}),
             "slow-storage");
   EXPECT_EQ(causes({.op_ms = 200, .op_blocks = true, .bytes_per_sample = 5e3}), "many-small-files");
 }
@@ -180,7 +177,7 @@ TEST(Doctor, StandsStagesThatTheTraceNeverNamed) {
 }
 
 TEST(Doctor, SeesAShuffleBufferFill) {
-  EXPECT_EQ(causes({.dataset = "generator\nshuffle(buffer 100000 from 50000 on, seed 0)\nbatch\n",
+  EXPECT_EQ(causes({.dataset = kBuffered,
                     .stuck_from_s = 0,
                     .stuck_phase = RunPhase::kFirstBatch,
                     .stuck_cores = 0.9,
@@ -216,7 +213,7 @@ TEST(Doctor, TellsTooManyThreadsFromANoisyNeighbour) {
   EXPECT_EQ(causes({.compute_threads = 2, .change = crowd}), "");
   EXPECT_EQ(
       causes(
-          {.op = "fetch", .op_ms = 4000, .feed_threads = 128, .op_blocks = true, .change = crowd}),
+          {.op = {.name = "fetch"}, .op_ms = 4000, .feed_threads = 128, .op_blocks = true, .change = crowd}),
       "");
 }
 
@@ -239,7 +236,7 @@ TEST(Doctor, FindsAFullMemory) {
 TEST(Doctor, FindsALeakButNotACache) {
   const auto leak = [](TraceSample& s) { s.system.rss_bytes += 400'000 * s.steps; };
   EXPECT_EQ(causes({.change = leak}), "host-memory-leak");
-  EXPECT_EQ(causes({.dataset = "range\ncache\nbatch\n", .change = leak}), "");
+  EXPECT_EQ(causes({.dataset = kCached, .change = leak}), "");
   const auto settles = [](TraceSample& s) {
     s.system.rss_bytes += 300'000'000 * std::min<int64_t>(1, s.steps / 100);
   };

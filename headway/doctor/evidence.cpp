@@ -67,7 +67,8 @@ void Evidence::look_at_the_end() {
                                 RunPhase::kCheckpoint, RunPhase::kFinishing};
   const bool works = quiet_cores_ >= kStillCores &&
                      std::find(std::begin(kWork), std::end(kWork), last.phase) != std::end(kWork);
-  if (works) quiet_s_ = 0;
+  // Whoever is fed may be away for as long as it likes.
+  if (works || last.phase == RunPhase::kConsuming) quiet_s_ = 0;
   if (steps > 0) stuck_after_s_ = std::max(kStuckS, kStuckSteps * step_s());
 }
 
@@ -136,7 +137,9 @@ FeedDemand Evidence::feed() const {
     for (size_t k = 0; k < now.op_busy_s.size() && k < facts.ops.size(); ++k) {
       const double earlier = k < before.op_busy_s.size() ? before.op_busy_s[k] : 0;
       const double spent = (now.op_busy_s[k] - earlier) / double(steps);
-      if (spent > out.op_s) out.op_s = spent, out.op = facts.ops[k], out.op_stage = facts.name;
+      if (spent <= out.op_s) continue;
+      out.op_s = spent, out.op = facts.ops[k].name, out.op_stage = facts.name;
+      out.op_facts = facts.ops[k], out.op_at = i;
     }
   }
   out.dropped_share = in > 0 ? double(dropped) / double(in) : 0;

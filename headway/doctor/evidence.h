@@ -25,7 +25,9 @@ struct FeedDemand {
   double serial_s = 0;   // the largest part that only one worker at a time may do ...
   size_t serial_at = 0;  // ... and the stage that pulls it
   double op_s = 0;       // the dearest operator
-  std::string op{};      // ... and its name
+  std::string op{};      // ... its name, what it is, and the stage it is in
+  OpFacts op_facts{};
+  std::optional<size_t> op_at{};
   std::string op_stage{};
   double dropped_share = 0;
 
@@ -82,10 +84,6 @@ class Evidence {
   bool feed_moves() const { return feed_moves_; }           // meanwhile
   double quiet_cores() const { return quiet_cores_; }       // used meanwhile
   std::optional<std::string> note(NoteKind kind) const;  // the last of its kind
-
-  bool dataset_has(const std::string& word) const {
-    return run.dataset.find(word) != std::string::npos;
-  }
 
  private:
   void look_at_the_end();

@@ -21,6 +21,7 @@ struct Finding {
   std::string summary{};                // a plain sentence
   std::vector<std::string> evidence{};  // numbers, one thought a line
   std::string where{};                  // stage, operator, callback ...; may be empty
+  std::optional<size_t> stage{};        // of Trace::stages, where it is one's fault
   std::string fix{};
   // Throughput behind the fix as a multiple of today's, from the measured demands.
   std::optional<double> predicted_gain{};

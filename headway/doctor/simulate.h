@@ -11,6 +11,25 @@
 // pace.
 namespace headway::testing {
 
+inline const OpFacts kDecode{.name = "decode_image", .reads_files = true, .pixels = true};
+inline const OpFacts kParse{.name = "parse_example", .reads_files = true};
+inline const OpFacts kSerialMap{.name = "slow(serial)", .serial = true};
+inline const OpFacts kBatch{.name = "batch(32)"};
+inline const std::vector<OpFacts> kPhotos{
+    {.name = "image_folder(photos)", .source = true, .lists_files = true},
+    {.name = "shuffle(seed 0)"},
+    kDecode,
+    kBatch};
+inline const std::vector<OpFacts> kSerial{{.name = "range(1000)", .source = true}, kSerialMap, kBatch};
+inline const std::vector<OpFacts> kRecords{
+    {.name = "tfrecord(16 files)", .source = true, .reads_files = true}, kParse, kBatch};
+inline const std::vector<OpFacts> kBuffered{
+    {.name = "generator", .source = true, .serial = true},
+    {.name = "shuffle(buffer 100000 from 50000 on, seed 0)", .fills_first = true},
+    kBatch};
+inline const std::vector<OpFacts> kCached{
+    {.name = "range(1000)", .source = true}, {.name = "cache", .keeps = true}, kBatch};
+
 struct Simulation {
   double seconds = 30, sample_s = 1;
   int64_t batch = 32;
@@ -19,9 +38,9 @@ struct Simulation {
   double own_ms = 40, optimizer_ms = 2, callback_ms = 0, checkpoint_ms = 0, validation_ms = 0;
   double growth_ms = 0;  // added to own_ms with every step
   // The feed, per batch: one operator on many workers, and what only one may do.
-  std::string op = "decode_image";
+  OpFacts op = kDecode;
   double op_ms = 10, serial_ms = 0;
-  std::string dataset = "image_folder(photos)\nshuffle(seed 0)\ndecode_image\nbatch(32)\n";
+  std::vector<OpFacts> dataset = kPhotos;
   int64_t feed_threads = 2;
   int64_t input_threads = 0;  // asked for
   bool op_blocks = false;     // it waits instead of computing
@@ -31,7 +50,7 @@ struct Simulation {
   int64_t compute_threads = 2;
   std::string device = "cpu";
   double gpu_busy = 0;         // of the time
-  std::string precision{};     // empty: a loop of one's own
+  ProductType products = ProductType::kUnknown;  // a loop of one's own
   double compute_cores = 0.5;  // used by training while it computes
   double bytes_per_sample = 0;
   // What is learnt.
@@ -110,13 +129,14 @@ inline Trace simulate(const Simulation& s) {
                .machine_cores = static_cast<int64_t>(s.cpus),
                .compute_threads = s.compute_threads,
                .input_threads = s.input_threads,
-               .precision = s.precision,
-               .dataset = s.dataset,
+               .products = s.products,
+               .operators = s.dataset,
                .optimizer = "Adam",
                .batch_size = s.batch,
                .steps_per_epoch = s.steps_per_epoch,
                .epochs = 10};
-  trace.stages = {{.name = s.op + "+batch", .ops = {s.op}}};
+  for (const OpFacts& op : s.dataset) trace.run.dataset += op.name + "\n";
+  trace.stages = {{.name = s.op.name + "+batch", .ops = {s.op}}};
   trace.phases = {{RunPhase::kFirstBatch, 0, 0.2},
                   {RunPhase::kBuilding, 0.2, 0.1},
                   {RunPhase::kFirstStep, 0.3, 0.4}};

@@ -86,6 +86,7 @@ void from_json(const JsonView& in, T& value) {
   } else if constexpr (std::is_same_v<T, StepTimes>) {
     for (size_t i = 0; i < kStepPhases; ++i) value.seconds[i] = in.get(kStepPhaseNames[i], 0.0);
   } else if constexpr (ListOfRecords<T>) {
+    value.clear();
     for (size_t i = 0; i < in.size(); ++i) from_json(in.at(i), value.emplace_back());
   } else if constexpr (std::is_same_v<T, int64_t>) {
     value = count_in(in);

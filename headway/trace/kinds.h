@@ -38,6 +38,24 @@ struct Texts<Eye> {
   static constexpr std::string_view all[] = {"inside", "outside"};
 };
 
+// What a run on Headway is for.
+enum class Purpose : uint8_t {
+  kTrain,
+  kFeed,     // the consumer of the batches is not known
+  kMeasure,  // a feed, taken from as fast as it can give: waiting for it is no fault
+};
+template <>
+struct Texts<Purpose> {
+  static constexpr std::string_view all[] = {"train", "feed", "measure"};
+};
+
+// In which numbers a model's products are computed.
+enum class ProductType : uint8_t { kUnknown, kFloat32, kBFloat16 };
+template <>
+struct Texts<ProductType> {
+  static constexpr std::string_view all[] = {"", "float32", "bfloat16"};
+};
+
 // What a run on Headway is doing, as its training thread says.
 enum class RunPhase : uint8_t {
   kNone,
@@ -52,12 +70,14 @@ enum class RunPhase : uint8_t {
   kCallbacks,
   kFinishing,
   kEnded,
+  kConsuming,  // whoever is fed is busy with a batch, or away
 };
 template <>
 struct Texts<RunPhase> {
   static constexpr std::string_view all[] = {
       "",     "building",   "probing",    "first batch", "first step", "waiting for data",
-      "step", "validation", "checkpoint", "callbacks",   "finishing",  "ended"};
+      "step", "validation", "checkpoint", "callbacks",   "finishing",  "ended",
+      "consuming"};
 };
 
 // What a note is about.
@@ -67,7 +87,7 @@ enum class NoteKind : uint8_t {
   kError,
   kStall,             // who waits for what
   kProbe,             // what the probe before a run met
-  kCause,             // "id: problem" of an error that knows its cause
+  kCause,             // the problem, of an error that knows its cause
   kRemedy,            // of that error
   kNanOrigin,         // where the first value that is no number was made
   kLeftOut,           // weights that the loss does not reach

@@ -4,17 +4,34 @@
 
 namespace headway {
 
-std::shared_ptr<StageCounters> Recorder::add_stage(std::string name, int depth,
-                                                   const std::vector<std::string>& ops) {
+StageSample StageCounters::sample() const {
+  StageSample out{.in = elements_in,
+                  .out = elements_out,
+                  .dropped = dropped,
+                  .bytes_out = bytes_out,
+                  .busy_s = 1e-9 * double(busy_ns),
+                  .input_s = 1e-9 * double(input_ns),
+                  .waits_for_input = waits_for_input,
+                  .waits_for_room = waits_for_room,
+                  .queue_fill = queue_fill,
+                  .queue_capacity = queue_capacity};
+  for (const OpCounters& op : ops) {
+    const auto timed = double(op.timed);
+    out.op_busy_s.push_back(timed > 0 ? 1e-9 * double(op.busy_ns) / timed * double(out.in) : 0);
+  }
+  return out;
+}
+
+std::shared_ptr<StageCounters> Recorder::add_stage(StageFacts facts) {
   auto fits = [&](const auto& s) {
-    return s->depth == depth && s->name == name && s->ops.size() == ops.size();
+    return s->facts.depth == facts.depth && s->facts.name == facts.name &&
+           s->facts.ops.size() == facts.ops.size();
   };
   MutexLock lock(mu_);
   // Stages that come and go with the files of an interleave share one row, however many there are.
   if (auto it = std::find_if(stages_.begin(), stages_.end(), fits); it != stages_.end()) return *it;
-  auto stage = std::make_shared<StageCounters>(std::move(name), depth);
-  for (const std::string& op : ops) stage->ops.push_back(std::make_unique<OpCounters>(op));
-  auto deeper = [](const auto& a, const auto& b) { return a->depth < b->depth; };
+  auto stage = std::make_shared<StageCounters>(std::move(facts));
+  auto deeper = [](const auto& a, const auto& b) { return a->facts.depth < b->facts.depth; };
   stages_.insert(std::upper_bound(stages_.begin(), stages_.end(), stage, deeper), stage);
   return stage;
 }

@@ -7,24 +7,24 @@
 #include <vector>
 
 #include "headway/core/sync.h"
+#include "headway/trace/feed.h"
 
 namespace headway {
 
 // Time spent in one operator. Cheap operators are timed on a sample of the elements: `timed` says
 // on how many, so that busy_ns / timed is the cost of one.
 struct OpCounters {
-  explicit OpCounters(std::string name) : name(std::move(name)) {}
-  const std::string name;
   std::atomic<int64_t> timed{0};
   std::atomic<int64_t> busy_ns{0};
 };
 
 // What one stage of a pipeline has done so far. Workers add with relaxed atomics; anyone may read.
 struct StageCounters {
-  StageCounters(std::string name, int depth) : name(std::move(name)), depth(depth) {}
-  const std::string name;
-  const int depth;                               // 0 is nearest to the consumer
-  std::vector<std::unique_ptr<OpCounters>> ops;  // constant after construction
+  explicit StageCounters(StageFacts facts) : facts(std::move(facts)), ops(this->facts.ops.size()) {}
+  StageSample sample() const;
+
+  const StageFacts facts;
+  std::vector<OpCounters> ops;  // as many as facts.ops, always
 
   // Written by workers ...
   std::atomic<int64_t> elements_in{0};      // pulled from upstream
@@ -51,11 +51,10 @@ struct ConsumerCounters {
 
 // Always-on telemetry of one pipeline: counters registered by its stages, read at any time.
 //
-//   for (const auto& stage : recorder.stages()) show(stage->name, stage->busy_ns);
+//   for (const auto& stage : recorder.stages()) show(stage->facts.name, stage->sample());
 class Recorder {
  public:
-  std::shared_ptr<StageCounters> add_stage(std::string name, int depth,
-                                           const std::vector<std::string>& ops);
+  std::shared_ptr<StageCounters> add_stage(StageFacts facts);
   // All stages ever seen, nearest to the consumer first.
   std::vector<std::shared_ptr<StageCounters>> stages() const;
 

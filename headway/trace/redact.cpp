@@ -94,6 +94,7 @@ RunFacts redacted(RunFacts run) {
   for (std::string* text : {&run.program, &run.dataset, &run.model, &run.optimizer}) {
     *text = redact(*text);
   }
+  for (OpFacts& op : run.operators) op.name = redact(op.name);
   for (std::string& callback : run.callbacks) callback = redact(callback);
   return run;
 }

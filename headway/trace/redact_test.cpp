@@ -182,7 +182,7 @@ TEST(TraceFile, BytesThatAreNoTextStopNoLine) {
   const std::string path = ::testing::TempDir() + "/headway_bytes.trace";
   Trace trace;
   trace.run.program = trace.ending = "\xff";
-  trace.stages = {{.name = "\xff", .ops = {"\xfe"}}};
+  trace.stages = {{.name = "\xff", .ops = {{.name = "\xfe"}}}};
   trace.weights = {{.name = "\xff"}};
   trace.layers = {"\xff"};
   write_trace(path, trace);

@@ -20,11 +20,14 @@ enum class StepPhase : uint8_t {
   kCallbacks,
   kCheckpoint,
   kValidation,
+  kConsumer,  // whatever a program that is only fed does with a batch
 };
 inline constexpr std::string_view kStepPhaseNames[] = {
     "waiting for data", "upload",    "forward",    "backward",  "optimizer",
-    "metrics",          "callbacks", "checkpoint", "validation"};
+    "metrics",          "callbacks", "checkpoint", "validation",
+    "consumer"};
 inline constexpr size_t kStepPhases = std::size(kStepPhaseNames);
+inline constexpr size_t kTrainingPhases = kStepPhases - 1;  // all but the consumer's
 
 // Seconds per phase, summed.
 struct StepTimes {

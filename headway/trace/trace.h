@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "headway/core/file_counters.h"
+#include "headway/trace/cause.h"
+#include "headway/trace/feed.h"
 #include "headway/trace/kinds.h"
 #include "headway/trace/numbers.h"
 #include "headway/trace/outside.h"
@@ -15,17 +18,20 @@ namespace headway {
 
 // What is fixed about a run. Empty, 0 or -1: not known.
 struct RunFacts {
-  std::string program{};      // "headway-train"
+  std::string program{};  // "headway-train"
   Eye eye = Eye::kInside;
+  Purpose purpose = Purpose::kTrain;
   std::string device{"cpu"};
   std::string gpu{};         // the name of that device, or of one that is there and not used
   double cpus = 0;           // what the process may use
   std::string cpu_source{};  // "cgroup quota 1.5 of 8 cores"
+  bool cpu_quota = false;    // a quota cuts them
   int64_t machine_cores = 0;
   int64_t compute_threads = 0;  // inside one operation of the tensor library
   int64_t input_threads = 0;    // asked for; 0: chosen as it runs
-  std::string precision{};      // of products: "float32", "bfloat16"; empty: not known
-  std::string dataset{};        // described, one operator a line, source first
+  ProductType products = ProductType::kUnknown;
+  std::string dataset{};             // described, one operator a line, source first ...
+  std::vector<OpFacts> operators{};  // ... and what these are
   std::string model{};
   int64_t parameters = 0;
   std::string optimizer{};
@@ -38,33 +44,6 @@ struct RunFacts {
   bool on_gpu() const { return device != "cpu"; }
 };
 
-// A stage of the input pipeline, nearest to the consumer first.
-struct StageFacts {
-  std::string name{};
-  int64_t depth = 0;
-  int64_t max_workers = 0;  // 0: as many as there are
-  std::vector<std::string> ops{};
-
-  bool operator==(const StageFacts&) const = default;
-};
-
-// Everything in a sample is counted from the start of the run, so that any two samples give what
-// happened between them.
-struct StageSample {
-  int64_t in = 0, out = 0, dropped = 0, bytes_out = 0;
-  double busy_s = 0;   // in operators, all workers together
-  double input_s = 0;  // in the source and in serial operators, one worker at a time
-  int64_t waits_for_input = 0, waits_for_room = 0;
-  int64_t queue_fill = 0, queue_capacity = 0;  // now
-  std::vector<double> op_busy_s{};             // as StageFacts::ops
-};
-
-// What was asked of file systems.
-struct FileSample {
-  int64_t opens = 0, reads = 0, bytes = 0;
-  double open_s = 0, read_s = 0;  // all threads together
-};
-
 // What the driver says of the GPU that trains.
 struct GpuSample {
   double busy_s = 0;       // something ran on it
@@ -73,6 +52,8 @@ struct GpuSample {
   int64_t memory_bytes = 0, memory_used = 0;
 };
 
+// Everything in a sample is counted from the start of the run, so that any two samples give what
+// happened between them.
 struct TraceSample {
   double at_s = 0;
   RunPhase phase = RunPhase::kNone;  // what the training thread is doing, and since when
@@ -106,6 +87,7 @@ struct TraceEpoch {
   double at_s = 0;
   int64_t steps = 0;  // of this epoch
   std::vector<std::pair<std::string, double>> logs{};
+  std::vector<std::pair<std::string, double>> validation{};  // likewise, by validation
 };
 
 // What training would do with a feed that takes no time, and with twice the batch: measured by
@@ -121,9 +103,12 @@ struct TraceNote {
   NoteKind kind = NoteKind::kOther;
   double at_s = 0;
   std::string text{};
+  std::string where{};  // of a stall: what the first worker that does not come back is at ...
+  int64_t stage = -1;   // ... and in which of Trace::stages; -1: none
+  Cause cause = Cause::kUnknown;  // of an error that knows it
 };
 
-// What happened in a run, and when. Plain data: written by the inside eye (train/trace_recorder)
+// What happened in a run, and when. Plain data: written by the inside eye (observe/trace_recorder)
 // and by the outside eye alike, kept in a file (trace_file.h), judged by the doctor.
 struct Trace {
   RunFacts run{};

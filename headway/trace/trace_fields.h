@@ -131,18 +131,33 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Sta
 }
 
 template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, OpFacts> {
+  f("name", s.name);
+  f("source", s.source);
+  f("serial", s.serial);
+  f("lists_files", s.lists_files);
+  f("reads_files", s.reads_files);
+  f("pixels", s.pixels);
+  f("fills_first", s.fills_first);
+  f("keeps", s.keeps);
+}
+
+template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, RunFacts> {
   f("program", s.program);
   f("eye", s.eye);
+  f("purpose", s.purpose);
   f("device", s.device);
   f("gpu", s.gpu);
   f("cpus", s.cpus);
   f("cpu_source", s.cpu_source);
+  f("cpu_quota", s.cpu_quota);
   f("machine_cores", s.machine_cores);
   f("compute_threads", s.compute_threads);
   f("input_threads", s.input_threads);
-  f("precision", s.precision);
+  f("precision", s.products);
   f("dataset", s.dataset);
+  f("operators", s.operators);
   f("model", s.model);
   f("parameters", s.parameters);
   f("optimizer", s.optimizer);
@@ -166,6 +181,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Tra
   f("at_s", s.at_s);
   f("steps", s.steps);
   f("logs", s.logs);
+  f("validation", s.validation);
 }
 
 template <typename T, typename F>
@@ -173,6 +189,9 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Tra
   f("note", s.kind);
   f("at_s", s.at_s);
   f("text", s.text);
+  f("where", s.where);
+  f("stage", s.stage);
+  f("cause", s.cause);
 }
 
 }  // namespace headway

@@ -135,7 +135,10 @@ void TraceWriter::write(const ReplaySample& replay) { line(line_of("replay", rep
 void TraceWriter::write(const NumbersSample& numbers) { line(line_of("numbers", numbers)); }
 void TraceWriter::write(const TraceEpoch& epoch) { line(line_of("epoch", epoch)); }
 void TraceWriter::write(const TraceNote& note) {
-  line(line_of("note", TraceNote{note.kind, note.at_s, redact(note.text)}));
+  TraceNote shown = note;
+  shown.text = redact(note.text);
+  shown.where = redact(note.where);
+  line(line_of("note", shown));
 }
 void TraceWriter::write(const Outside& outside) { line(line_of("outside", outside)); }
 void TraceWriter::write_ending(const std::string& ending) {

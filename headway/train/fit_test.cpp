@@ -178,7 +178,7 @@ TEST(Fit, TheTraceTellsWhatWasAskedForAndWhatWasLeftToUs) {
   Model model = small_model();
   const RunFacts run = model.fit(batches(signs(20)), asked).trace->run;
   EXPECT_EQ(run.input_threads, 3);
-  EXPECT_EQ(run.precision, "float32");
+  EXPECT_EQ(run.products, ProductType::kFloat32);
   FitOptions left = quiet(1);
   left.threads.input = 0;
   const Dataset own = batches(signs(20)).with_options({.threads = 2});

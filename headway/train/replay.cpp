@@ -102,9 +102,7 @@ void TrainingLoop::await_quiet_feed() const {
   int64_t before = -1, unchanged = 0;
   for (double waited = 0; waited < kLongestWaitS && unchanged < 2; waited += 0.1) {
     int64_t done = 0;
-    for (const StageStats& stage : pipeline_->stats().stages) {
-      done += stage.elements_in + stage.elements_out;
-    }
+    for (const StageSample& stage : pipeline_->stats().done) done += stage.in + stage.out;
     unchanged = done == before ? unchanged + 1 : 0;
     before = done;
     std::this_thread::sleep_for(kPause);

@@ -8,7 +8,7 @@
 #include "headway/core/limits.h"
 #include "headway/core/log.h"
 #include "headway/train/training_loop.h"
-#include "headway/train/watchdog.h"
+#include "headway/observe/watchdog.h"
 
 namespace headway {
 
@@ -73,7 +73,7 @@ void TrainingLoop::sound_alarm(const Trace& trace, const std::string& waits) {
   log(LogLevel::kWarning,
       fmt::format("aborting, as asked for; in \"{}\" nothing can be saved beyond the last "
                   "checkpoint",
-                  trace.samples.back().phase));
+                  text_of(trace.samples.back().phase)));
   std::abort();
 }
 

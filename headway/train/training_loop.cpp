@@ -10,7 +10,6 @@
 
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
-#include "headway/core/limits.h"
 #include "headway/train/bad_sample.h"
 #include "headway/train/device.h"
 #include "headway/train/tensor_bridge.h"
@@ -37,10 +36,6 @@ void check_loss(const at::Tensor& loss) {
 
 }  // namespace
 
-int64_t samples_in(const Batch& batch) {
-  return batch.empty() || batch.fields()[0].value.rank() == 0 ? 1 : batch.fields()[0].value.dim(0);
-}
-
 TrainingLoop::TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view)
     : spec_(std::move(spec)), options_(options), view_(view), watching_(options.telemetry) {
   if (options.epochs < 1) throw Error("fit: epochs is less than 1");
@@ -59,23 +54,17 @@ TrainingLoop::TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingVie
 TrainingLoop::~TrainingLoop() = default;
 
 RunFacts TrainingLoop::facts(const Dataset& dataset) const {
-  const Limits limits = read_limits();
-  RunFacts facts{.program = "headway",
-                 .device = spec_.device.is_cpu() ? "cpu" : spec_.device.str(),
-                 .cpus = limits.cpus,
-                 .cpu_source = limits.cpu_source,
-                 .machine_cores = std::thread::hardware_concurrency(),
-                 .compute_threads = options_.threads.intra_op,
-                 .input_threads = options_.threads.input > 0
-                                      ? options_.threads.input
-                                      : dataset.options().threads.value_or(0),
-                 .precision = spec_.precision,
-                 .dataset = dataset.describe(),
-                 .optimizer = spec_.optimizer.describe(),
-                 .batch_size = first_batch_ ? samples_in(*first_batch_) : 0,
-                 .steps_per_epoch = steps_,
-                 .epochs = options_.epochs,
-                 .resumed = options_.checkpoint.resume && step_ > 0};
+  RunFacts facts = facts_of_feed(dataset);
+  facts.program = "headway";
+  if (!spec_.device.is_cpu()) facts.device = spec_.device.str();
+  facts.compute_threads = options_.threads.intra_op;
+  if (options_.threads.input > 0) facts.input_threads = options_.threads.input;
+  facts.products = spec_.products;
+  facts.optimizer = spec_.optimizer.describe();
+  facts.batch_size = first_batch_ ? samples_in(*first_batch_) : 0;
+  facts.steps_per_epoch = steps_;
+  facts.epochs = options_.epochs;
+  facts.resumed = options_.checkpoint.resume && step_ > 0;
   if (signs_ && !signs_->layers().empty())
     facts.model = fmt::format("{} layers", signs_->layers().size());
   for (const NamedWeight& w : weights_) facts.parameters += w.trainable ? w.value.numel() : 0;
@@ -97,7 +86,9 @@ History TrainingLoop::run(const Dataset& dataset) {
   } catch (const std::exception& e) {
     const auto* error = dynamic_cast<const Error*>(&e);
     if (error && !error->cause().empty()) {
-      recorder_->note(NoteKind::kCause, error->cause() + ": " + error->problem());
+      recorder_->note({.kind = NoteKind::kCause,
+                       .text = error->problem(),
+                       .cause = from_text<Cause>(error->cause()).value_or(Cause::kUnknown)});
       if (!error->hint().empty()) recorder_->note(NoteKind::kRemedy, error->hint());
     }
     recorder_->watch(nullptr);
@@ -123,7 +114,7 @@ History TrainingLoop::train(const Dataset& dataset) {
   history_.samples = counters_.samples();
   history_.seconds = 1e-9 * double(now_ns() - begun);
   history_.trace = std::make_shared<Trace>(
-      recorder_->finish(stopping_.empty() ? State::kFinished : "stopped: " + stopping_));
+      recorder_->finish(stopping_.empty() ? "finished" : "stopped: " + stopping_));
   return std::move(history_);
 }
 
@@ -330,7 +321,7 @@ void TrainingLoop::finish_epoch() {
   call_back([&](Callback& callback) { callback.on_epoch_end(*this, logs); });
   counters_.mark(StepPhase::kCallbacks);
   view_.epoch_end(step_in_epoch_, counters_.times(), logs);
-  recorder_->epoch_done({.epoch = epoch_, .steps = step_in_epoch_, .logs = logs.all()});
+  recorder_->epoch_done(traced_epoch(logs));
   history_.epochs.push_back(logs);
   ++epoch_;
   step_in_epoch_ = 0;
@@ -340,6 +331,17 @@ void TrainingLoop::finish_epoch() {
   }
   if (!one_pipeline_) stop_pipeline();
   write_checkpoint();
+}
+
+TraceEpoch TrainingLoop::traced_epoch(const Logs& logs) const {
+  constexpr std::string_view kValidation = "val_";
+  TraceEpoch out{.epoch = epoch_, .steps = step_in_epoch_};
+  for (const auto& [name, value] : logs.all()) {
+    const bool validation = name.starts_with(kValidation);
+    (validation ? out.validation : out.logs)
+        .emplace_back(validation ? name.substr(kValidation.size()) : name, value);
+  }
+  return out;
 }
 
 void TrainingLoop::stop(const std::string& reason) {

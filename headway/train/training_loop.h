@@ -20,7 +20,7 @@
 #include "headway/train/network.h"
 #include "headway/train/optimizer_state.h"
 #include "headway/train/saved_training.h"
-#include "headway/train/trace_recorder.h"
+#include "headway/observe/trace_recorder.h"
 #include "headway/train/training_view.h"
 #include "headway/train/vital_signs.h"
 
@@ -35,7 +35,7 @@ struct LoopSpec {
   std::function<std::string()> description;  // once built; a checkpoint of another is refused
   Optimizer optimizer;
   c10::Device device = at::kCPU;
-  std::string precision{};  // of products, where it is known
+  ProductType products = ProductType::kUnknown;
   // Forward pass and loss, one number. Marks the phases it goes through.
   // Shows the observer, when there is one, what each layer did.
   std::function<at::Tensor(Batch&, StepCounters&, LayerObserver*)> loss;
@@ -49,7 +49,6 @@ struct LoopSpec {
   bool threads_chosen = true;                   // not by the user: a resumed run takes the old ones
 };
 
-int64_t samples_in(const Batch& batch);
 // Whatever drops units or shuffles on that device.
 std::vector<std::pair<std::string, at::Generator>> random_generators(c10::Device device);
 
@@ -101,6 +100,7 @@ class TrainingLoop : public Training {
   void note_loss(const Batch& batch, int64_t step, double loss, int64_t samples);
   void update_weights();
   Logs logs();
+  TraceEpoch traced_epoch(const Logs& logs) const;  // the one that ends
 
   void write_checkpoint();
   void checkpoint_if_due();

@@ -1,7 +1,6 @@
 #include "headway/view/boxes.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include "headway/doctor/diagnose.h"
 #include "headway/doctor/evidence.h"
@@ -51,27 +50,21 @@ Box stage_box(const Trace& trace, const Window& w, size_t i) {
   box.utilisation = std::clamp(std::max(shared, serial / w.seconds()), 0.0, 1.0);
   for (size_t k = 0; k < facts.ops.size() && k < now.op_busy_s.size() && busy > 0; ++k) {
     const double earlier = k < before.op_busy_s.size() ? before.op_busy_s[k] : 0;
-    box.ops.emplace_back(facts.ops[k], std::min(1.0, (now.op_busy_s[k] - earlier) / busy));
+    box.ops.emplace_back(facts.ops[k].name, std::min(1.0, (now.op_busy_s[k] - earlier) / busy));
   }
   return box;
 }
 
-// The first words of the dataset, and those behind them that only one worker at a time may run.
-std::string source_name(const std::string& dataset) {
-  std::istringstream lines(dataset);
+// The first operator, and those behind it that only one worker at a time may run.
+std::string source_name(const std::vector<OpFacts>& operators) {
   std::string name;
-  for (std::string line; std::getline(lines, line);) {
-    line.erase(0, line.find_first_not_of(' '));
-    if (line.empty()) continue;
-    if (name.empty() || line.find("(serial)") != std::string::npos) {
-      name += (name.empty() ? "" : "+") + line;
-    }
-  }
+  for (const OpFacts& op : operators)
+    if (name.empty() || op.serial) name += (name.empty() ? "" : "+") + op.name;
   return name.empty() ? "source" : name;
 }
 
 Box source_box(const Trace& trace, const Window& w) {
-  Box box{.kind = Box::Kind::kSource, .name = source_name(trace.run.dataset)};
+  Box box{.kind = Box::Kind::kSource, .name = source_name(trace.run.operators)};
   if (trace.stages.empty() || w.last.stages.size() < trace.stages.size()) return box;
   const size_t deepest = trace.stages.size() - 1;
   const StageSample &now = w.last.stages[deepest], before = w.before(deepest);
@@ -89,18 +82,12 @@ Box training_box(const Window& w) {
   return box;
 }
 
-bool mentions(const std::string& where, const Box& box) {
-  if (where.find(box.name) != std::string::npos) return true;
-  return std::any_of(box.ops.begin(), box.ops.end(),
-                     [&](const auto& op) { return where.find(op.first) != std::string::npos; });
-}
-
 // The finding's word first; without one, who is busiest among those that the others wait for.
 Box* hottest(std::vector<Box>& boxes, const Evidence& e, const std::vector<Finding>& findings) {
   Box& training = boxes.back();
   const bool named = grave(findings);
-  for (Box& box : boxes) {
-    if (box.kind == Box::Kind::kStage && named && mentions(findings[0].where, box)) return &box;
+  if (named && findings[0].stage && *findings[0].stage + 2 < boxes.size()) {
+    return &boxes[boxes.size() - 2 - *findings[0].stage];  // they stand the other way round
   }
   const bool for_data =
       e.last.phase == RunPhase::kWaitingForData || e.last.phase == RunPhase::kFirstBatch;

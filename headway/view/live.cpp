@@ -130,7 +130,7 @@ StepTimes recent_times(const Trace& trace) {
 
 // A bar of coloured blocks, or of letters where there are no colours, and what they mean.
 int put_breakdown(Canvas& canvas, int y, const Trace& trace, bool color) {
-  constexpr std::string_view kLetters[] = {"W", "U", "F", "B", "O", "M", "C", "K", "V"};
+  constexpr std::string_view kLetters[] = {"W", "U", "F", "B", "O", "M", "C", "K", "V", "N"};
   if (trace.samples.empty()) return y;
   const StepTimes times = recent_times(trace);
   const double total = times.total();
@@ -161,10 +161,10 @@ int put_breakdown(Canvas& canvas, int y, const Trace& trace, bool color) {
 int put_curve(Canvas& canvas, int y, const char* label, const Series& series) {
   constexpr std::string_view kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const auto shown = [&](double v) {
-    return series.unit == "s" ? duration_text(v) : fmt::format("{:.3g}", v);
+    return series.unit == Unit::kSeconds ? duration_text(v) : fmt::format("{:.3g}", v);
   };
   const std::vector<Point>& points = series.points;
-  double low = series.unit == "s" ? 0 : points[0].value, high = points[0].value;
+  double low = series.unit == Unit::kSeconds ? 0 : points[0].value, high = points[0].value;
   for (const Point& p : points) low = std::min(low, p.value), high = std::max(high, p.value);
   int x = canvas.put(0, y, fmt::format("{:<10}{:>9} ", label, shown(points.front().value)));
   const int room = std::max(8, canvas.width() - x - 10);
@@ -182,10 +182,8 @@ int put_curves(Canvas& canvas, int y, const Trace& trace) {
   for (const Series& series :
        series_of(trace, static_cast<size_t>(std::max(8, canvas.width() - 30)))) {
     if (series.points.size() < 2) continue;
-    if (series.chart == "loss" && series.name == "training")
-      y = put_curve(canvas, y, "loss", series);
-    if (series.chart == "step time" && series.name == "step")
-      y = put_curve(canvas, y, "step time", series);
+    if (series.line == SeriesLine::kLoss) y = put_curve(canvas, y, "loss", series);
+    if (series.line == SeriesLine::kStepTime) y = put_curve(canvas, y, "step time", series);
   }
   return y == begun ? y : y + 1;
 }
@@ -197,8 +195,7 @@ std::string live_frame(const Trace& trace, const Verdict& verdict,
   if (trace.outside.seen) return outside_frame(trace, verdict, findings, width, height, color);
   const Evidence e(trace);
   Canvas canvas(width, height);
-  std::string what = trace.run.model.empty() ? trace.run.program : trace.run.model;
-  if (what == "headway") what.clear();  // said already
+  std::string what = trace.run.model;
   what += (what.empty() ? "on " : " on ") + trace.run.device;
   int y = put_head(canvas, what, e.last.at_s, verdict);
   y = put_progress(canvas, y, e, verdict);

@@ -4,10 +4,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <sstream>
-#include <string_view>
 
+#include "headway/core/terminal.h"
 #include "headway/view/canvas.h"
 #include "headway/view/live.h"
 
@@ -21,21 +20,6 @@ constexpr const char* kTake = "\033[?1049h\033[?25l";
 constexpr const char* kGiveBack = "\033[?25h\033[?1049l";
 constexpr const char* kBeginFrame = "\033[?2026h";
 constexpr const char* kEndFrame = "\033[?2026l";
-
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-bool has_utf8() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string_view value = variable(name);
-    if (value.empty()) continue;
-    return value.find("UTF-8") != value.npos || value.find("utf8") != value.npos ||
-           value.find("utf-8") != value.npos || value.find("UTF8") != value.npos;
-  }
-  return false;
-}
 
 struct Size {
   int width, height;
@@ -52,9 +36,9 @@ Size size_of(std::FILE* out) {
 
 LiveScreen::LiveScreen(std::FILE* out)
     : out_(out),
-      terminal_(isatty(fileno(out)) != 0 && variable("TERM") != "dumb"),
-      color_(terminal_ && variable("NO_COLOR").empty()),
-      unicode_(has_utf8()) {}
+      terminal_(moves_cursor(out)),
+      color_(terminal_ && wants_color()),
+      unicode_(shows_utf8()) {}
 
 void LiveScreen::show(const Trace& trace, const Verdict& verdict,
                       const std::vector<Finding>& findings, const std::string& remark) {

@@ -57,8 +57,8 @@ Json facts_of(const Trace& trace, const Verdict& verdict) {
   fact("parameters", number(run.parameters, count_text(run.parameters)));
   fact("optimizer", run.optimizer);
   fact("batch size", number(run.batch_size, with_commas(run.batch_size)));
-  const bool on_gpu = run.device != "cpu" && !run.gpu.empty();
-  fact("device", on_gpu ? fmt::format("{} ({})", run.gpu, run.device) : run.device);
+  const bool named = run.on_gpu() && !run.gpu.empty();
+  fact("device", named ? fmt::format("{} ({})", run.gpu, run.device) : run.device);
   fact("cores", run.cpus > 0 ? fmt::format("{:.3g}", run.cpus) : "");
   fact("compute threads", number(run.compute_threads, fmt::format("{}", run.compute_threads)));
   fact("feed threads", number(last.feed_threads, fmt::format("{}", last.feed_threads)));
@@ -128,7 +128,7 @@ Json charts_of(const Trace& trace) {
   for (const Series& series : series_of(trace)) {
     if (++count > kMaxSeries) break;
     if (charts.empty() || charts.back()["title"] != series.chart) {
-      charts.push_back({{"title", series.chart}, {"unit", series.unit}, {"lines", Json::array()}});
+      charts.push_back({{"title", series.chart}, {"unit", text_of(series.unit)}, {"lines", Json::array()}});
     }
     Json points = Json::array();
     for (const Point& p : series.points) {
@@ -160,6 +160,8 @@ Json events_of(const Trace& trace, Json out) {
   for (const TraceEpoch* epoch : thinned(trace.epochs, kMaxEpochs)) {
     Json logs = Json::array();
     for (const auto& [name, value] : epoch->logs) logs.push_back({name, rounded(value)});
+    for (const auto& [name, value] : epoch->validation)
+      logs.push_back({"val_" + name, rounded(value)});
     out["epochs"].push_back(
         {{"epoch", epoch->epoch}, {"at_s", rounded(epoch->at_s)}, {"logs", logs}});
   }

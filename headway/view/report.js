@@ -7,7 +7,7 @@ const kSvg = new Set(["svg", "path", "rect", "line", "text", "circle", "g", "tit
 const kLines = ["#2f74d0", "#d55e00", "#009e73", "#a45cc7", "#c28a00", "#3aa3d8", "#d0568f", "#7a8694"];
 const kPhases = { "waiting for data": "#d55e00", upload: "#56b4e9", forward: "#2f74d0", backward: "#5b50b5",
   optimizer: "#009e73", metrics: "#8b95a1", callbacks: "#cc79a7", checkpoint: "#e0a100", validation: "#8c6d46",
-  "first batch": "#d55e00", building: "#009e73", "first step": "#2f74d0", listing: "#56b4e9" };
+  consumer: "#3a7f9f", "first batch": "#d55e00", building: "#009e73", "first step": "#2f74d0", listing: "#56b4e9" };
 const phaseColor = (name) => kPhases[name] || "#7a8694";
 
 function el(tag, attributes, ...children) {

@@ -66,7 +66,7 @@ TEST(Report, ShowsNamesAsTextWhateverTheyHold) {
   const std::string evil = "</script><script>alert(1)</script><b>bold</b><!--\xe2\x80\xa8\"'&";
   trace.run.program = trace.run.model = trace.run.dataset = trace.run.optimizer = evil;
   trace.stages[0].name = evil;
-  trace.stages[0].ops = {evil};
+  trace.stages[0].ops = {{.name = evil}};
   trace.notes = {{NoteKind::kWarning, 1, evil}};
   trace.epochs = {{1, 1, 1, {{evil, 1.0}}}};
   trace.ending = "failed: " + evil;
@@ -118,7 +118,7 @@ TEST(Report, StaysSmallHoweverLongTheRun) {
   for (int i = 0; i < 5000; ++i) {
     trace.phases.push_back({RunPhase::kValidation, double(i), 0.5});
     trace.notes.push_back({NoteKind::kWarning, double(i), "the same again"});
-    trace.epochs.push_back({i, double(i), 10, {{"loss", 1.0 / (i + 1)}, {"val_loss", NAN}}});
+    trace.epochs.push_back({i, double(i), 10, {{"loss", 1.0 / (i + 1)}}, {{"loss", NAN}}});
   }
   EXPECT_LT(report_of(trace).size(), 600'000u);
 }

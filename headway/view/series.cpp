@@ -36,18 +36,19 @@ class Collector {
 
   // value(piece) for every piece; not finite: not known there.
   template <typename Value>
-  void steps(const char* chart, const char* name, const char* unit, Value value) {
+  void steps(const char* chart, const char* name, Unit unit, Value value,
+             SeriesLine line = SeriesLine::kOther) {
     static const TraceSample zero;
-    pieces({chart, name, unit}, &zero, sparse_, value);
+    pieces({chart, name, unit, line}, &zero, sparse_, value);
   }
   // From the first sample on, for what counts since the machine started.
   template <typename Value>
-  void system(const char* chart, const char* name, const char* unit, Value value) {
+  void system(const char* chart, const char* name, Unit unit, Value value) {
     pieces({chart, name, unit}, nullptr, samples_, value);
   }
 
   template <typename Value>
-  void now(const char* chart, const std::string& name, const char* unit, Value value) {
+  void now(const char* chart, const std::string& name, Unit unit, Value value) {
     Series series{chart, name, unit};
     for (const TraceSample* sample : samples_) add(series, *sample, value(*sample));
     keep(std::move(series));
@@ -55,7 +56,7 @@ class Collector {
 
   // value(numbers, i) of every layer or weight; below 0 or not finite: not known there.
   template <typename Names, typename Value>
-  void layers(const char* chart, const char* unit, const Names& names, Value value) {
+  void layers(const char* chart, Unit unit, const Names& names, Value value) {
     const auto numbers = thinned(trace_.numbers, std::min(limit_, kNumberPoints));
     for (const auto& name : thinned(names, kMaxLayers)) {
       Series series{chart, *name, unit};
@@ -77,23 +78,23 @@ class Collector {
     }
   }
 
-  // "val_accuracy" becomes the line "validation" of the chart "accuracy".
+  // What was learnt and what was validated are lines of one chart.
   void epochs() {
-    std::map<std::string, Series> by_log;
-    std::vector<std::string> order;
-    for (const TraceEpoch* epoch : thinned(trace_.epochs, limit_)) {
-      for (const auto& [log, value] : epoch->logs) {
-        const bool validation = log.starts_with("val_");
-        if (by_log.count(log) == 0) {
-          order.push_back(log);
-          by_log[log] = {validation ? log.substr(4) : log,
-                         validation ? "validation" : "training, whole epoch"};
-        }
+    std::vector<Series> lines;
+    std::map<std::pair<std::string, bool>, size_t> known;  // its name, and whether by validation
+    const auto take = [&](const TraceEpoch& epoch, bool validation) {
+      for (const auto& [log, value] : validation ? epoch.validation : epoch.logs) {
+        const auto [at, fresh] = known.try_emplace({log, validation}, lines.size());
+        if (fresh) lines.push_back({log, validation ? "validation" : "training, whole epoch"});
         if (!std::isfinite(value)) continue;
-        by_log[log].points.push_back({epoch->at_s, step_at(epoch->at_s), value});
+        lines[at->second].points.push_back({epoch.at_s, step_at(epoch.at_s), value});
       }
+    };
+    for (const TraceEpoch* epoch : thinned(trace_.epochs, limit_)) {
+      take(*epoch, false);
+      take(*epoch, true);
     }
-    for (const std::string& log : order) keep(std::move(by_log[log]));
+    for (Series& line : lines) keep(std::move(line));
   }
 
   // Lines of one chart behind one another, charts in the order of their first line.
@@ -144,11 +145,11 @@ class Collector {
 };
 
 void learning(Collector& c) {
-  c.steps("loss", "training", "", [](const Piece& p) {
+  c.steps("loss", "training", Unit::kNone, [](const Piece& p) {
     return (p.to.loss_sum - p.from.loss_sum) / double(p.to.losses - p.from.losses);
-  });
+  }, SeriesLine::kLoss);
   c.epochs();
-  c.now("learning rate", "learning rate", "",
+  c.now("learning rate", "learning rate", Unit::kNone,
         [](const TraceSample& s) { return s.steps > 0 ? s.learning_rate : NAN; });
 }
 
@@ -159,31 +160,31 @@ double at(const std::vector<double>& values, size_t i) {
 void layers(Collector& c, const Trace& trace) {
   std::vector<std::string> weights;
   for (const WeightFacts& weight : trace.weights) weights.push_back(weight.name);
-  c.layers("gradients", "", weights,
+  c.layers("gradients", Unit::kNone, weights,
            [](const NumbersSample& n, size_t i) { return at(n.gradients, i); });
-  c.layers("update per weight", "", weights, [](const NumbersSample& n, size_t i) {
+  c.layers("update per weight", Unit::kNone, weights, [](const NumbersSample& n, size_t i) {
     const double weight = at(n.weights, i), update = at(n.updates, i);
     return weight > 0 && update >= 0 ? update / weight : NAN;
   });
-  c.layers("dead units", "share", trace.layers,
+  c.layers("dead units", Unit::kShare, trace.layers,
            [](const NumbersSample& n, size_t i) { return at(n.dead_units, i); });
 }
 
 void speed(Collector& c, const Trace& trace) {
-  c.steps("step time", "step", "s", [](const Piece& p) {
+  c.steps("step time", "step", Unit::kSeconds, [](const Piece& p) {
     const auto of_steps = [](const StepTimes& t) {
       return t.total() - t[StepPhase::kValidation] - t[StepPhase::kCheckpoint];
     };
     return p.steps() > 0 ? (of_steps(p.to.times) - of_steps(p.from.times)) / p.steps() : NAN;
-  });
-  c.steps("step time", "waiting for data", "s", [](const Piece& p) {
+  }, SeriesLine::kStepTime);
+  c.steps("step time", "waiting for data", Unit::kSeconds, [](const Piece& p) {
     const auto waited = [](const StepTimes& t) { return t[StepPhase::kWaitForData]; };
     return p.steps() > 0 ? (waited(p.to.times) - waited(p.from.times)) / p.steps() : NAN;
   });
-  c.steps("speed", "samples", "/s",
+  c.steps("speed", "samples", Unit::kPerSecond,
           [](const Piece& p) { return double(p.to.samples - p.from.samples) / p.seconds(); });
   if (!trace.stages.empty()) {  // the stage that training takes from
-    c.now("batches ready", trace.stages[0].name, "batches", [](const TraceSample& s) {
+    c.now("batches ready", trace.stages[0].name, Unit::kBatches, [](const TraceSample& s) {
       return s.stages.empty() || s.stages[0].queue_capacity == 0 ? NAN
                                                                  : double(s.stages[0].queue_fill);
     });
@@ -191,36 +192,36 @@ void speed(Collector& c, const Trace& trace) {
 }
 
 void machine(Collector& c) {
-  const auto rate = [&](const char* chart, const char* name, const char* unit, auto field) {
+  const auto rate = [&](const char* chart, const char* name, Unit unit, auto field) {
     c.system(chart, name, unit, [=](const Piece& p) { return p.rate(field); });
     c.drop_if_zero();
   };
-  rate("cores", "used", "cores", &SystemSample::cpu_s);
-  rate("cores", "threads that wait for one", "cores", &SystemSample::run_queue_wait_s);
-  rate("CPU quota", "time throttled", "share", &SystemSample::throttled_s);
+  rate("cores", "used", Unit::kCores, &SystemSample::cpu_s);
+  rate("cores", "threads that wait for one", Unit::kCores, &SystemSample::run_queue_wait_s);
+  rate("CPU quota", "time throttled", Unit::kShare, &SystemSample::throttled_s);
   const auto bytes = [&](const char* name, auto field) {
-    c.now("memory", name, "bytes", [=](const TraceSample& s) { return double(field(s)); });
+    c.now("memory", name, Unit::kBytes, [=](const TraceSample& s) { return double(field(s)); });
     c.drop_if_zero();
   };
   bytes("this process", [](const TraceSample& s) { return s.system.rss_bytes; });
   bytes("held by the feed", [](const TraceSample& s) { return s.feed_ram_bytes; });
   bytes("in swap", [](const TraceSample& s) { return s.system.swap_bytes; });
-  c.steps("GPU", "busy", "share",
+  c.steps("GPU", "busy", Unit::kShare,
           [](const Piece& p) { return (p.to.gpu.busy_s - p.from.gpu.busy_s) / p.seconds(); });
   c.drop_if_zero();
-  c.steps("GPU", "slowed down by power or heat", "share", [](const Piece& p) {
+  c.steps("GPU", "slowed down by power or heat", Unit::kShare, [](const Piece& p) {
     return (p.to.gpu.throttled_s - p.from.gpu.throttled_s) / p.seconds();
   });
   c.drop_if_zero();
-  c.now("GPU memory", "used", "bytes",
+  c.now("GPU memory", "used", Unit::kBytes,
         [](const TraceSample& s) { return double(s.gpu.memory_used); });
   c.drop_if_zero();
-  rate("reading", "asked for", "bytes/s", &SystemSample::read_bytes);
-  rate("reading", "from a disk", "bytes/s", &SystemSample::disk_bytes);
-  rate("pressure", "some wait for a core", "share", &SystemSample::cpu_some_s);
-  rate("pressure", "some wait for a disk", "share", &SystemSample::io_some_s);
-  rate("pressure", "some wait for memory", "share", &SystemSample::memory_some_s);
-  rate("major faults", "pages read back", "/s", &SystemSample::major_faults);
+  rate("reading", "asked for", Unit::kBytesPerSecond, &SystemSample::read_bytes);
+  rate("reading", "from a disk", Unit::kBytesPerSecond, &SystemSample::disk_bytes);
+  rate("pressure", "some wait for a core", Unit::kShare, &SystemSample::cpu_some_s);
+  rate("pressure", "some wait for a disk", Unit::kShare, &SystemSample::io_some_s);
+  rate("pressure", "some wait for memory", Unit::kShare, &SystemSample::memory_some_s);
+  rate("major faults", "pages read back", Unit::kPerSecond, &SystemSample::major_faults);
 }
 
 }  // namespace

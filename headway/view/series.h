@@ -14,10 +14,27 @@ struct Point {
   int64_t step = 0;
   double value = 0;
 };
+enum class Unit : uint8_t {
+  kNone,  // a number
+  kSeconds,
+  kBytes,
+  kBytesPerSecond,
+  kPerSecond,
+  kShare,
+  kCores,
+  kBatches
+};
+template <>
+struct Texts<Unit> {
+  static constexpr std::string_view all[] = {"",   "s",     "bytes", "bytes/s",
+                                             "/s", "share", "cores", "batches"};
+};
+enum class SeriesLine : uint8_t { kOther, kLoss, kStepTime };  // those a small screen has room for
 struct Series {
   std::string chart{};  // "loss"
   std::string name{};   // "validation"
-  std::string unit{};   // "s", "bytes", "bytes/s", "/s", "share", "cores", "batches"; "": a number
+  Unit unit = Unit::kNone;
+  SeriesLine line = SeriesLine::kOther;
   std::vector<Point> points{};
 };
 

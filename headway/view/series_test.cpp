@@ -45,8 +45,8 @@ TEST(Series, LossIsTheMeanOfItsPieceAndAGapWhereThereIsNone) {
 
 TEST(Series, EpochsShareTheChartOfTheirLog) {
   Trace trace = simulate({});
-  trace.epochs = {{1, 10, 100, {{"loss", 1.5}, {"val_loss", 1.75}, {"val_accuracy", 0.5}}},
-                  {2, 20, 100, {{"loss", NAN}, {"val_loss", 1.25}, {"val_accuracy", 0.6}}}};
+  trace.epochs = {{1, 10, 100, {{"loss", 1.5}}, {{"loss", 1.75}, {"accuracy", 0.5}}},
+                  {2, 20, 100, {{"loss", NAN}}, {{"loss", 1.25}, {"accuracy", 0.6}}}};
   const auto all = series_of(trace);
   ASSERT_TRUE(find(all, "loss", "validation"));
   EXPECT_EQ(find(all, "loss", "validation")->points.at(1).value, 1.25);

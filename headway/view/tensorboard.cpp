@@ -85,7 +85,7 @@ void write_events(EventWriter& events, const Trace& trace, double begun_s) {
     for (const Point& p : series.points) events.scalar(tag, p.step, p.value, begun_s + p.at_s);
   }
   for (const StepPiece& piece : step_pieces(trace, kMaxPoints)) {
-    for (size_t i = 0; i < kStepPhases; ++i) {
+    for (size_t i = 0; i < kTrainingPhases; ++i) {
       events.scalar(tag_of("share of step", std::string(kStepPhaseNames[i])), piece.step,
                     piece.times.seconds[i] / piece.times.total(), begun_s + piece.to_s);
     }

@@ -102,7 +102,7 @@ OUTSIDE = """{"kind":"outside","seen":true,"pid":7,"command":"python train.py","
 "threads":[{"name":"x","count":2}],"values":[{"name":"n","value":"1"}],"gpus":[{"name":"g"}],"progress":{"loss":null},\
 "output":{"lines":3,"remarks":["r"],"raised_at":{"line":1}},"endless":["f"],"exit_status":0}"""
 REST = """{"kind":"run","program":"p","cpus":1.5,"callbacks":["c"]}
-{"kind":"stages","stages":[{"name":"map","depth":0,"max_workers":2,"ops":["map"]}]}
+{"kind":"stages","stages":[{"name":"map","depth":0,"max_workers":2,"ops":[{"name":"map","pixels":true}]}]}
 {"kind":"weights","weights":[{"name":"w","values":6,"kernel":true}],"layers":["dense"]}
 {"kind":"replay","batch_size":8,"step_s":0.5}
 {"kind":"phase","name":"first batch","at_s":0.5,"seconds":0.25}

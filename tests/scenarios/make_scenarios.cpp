@@ -12,9 +12,6 @@ using headway::testing::Simulation;
 
 namespace {
 
-const char* const kSerial = "range(1000)\nslow(serial)\nbatch(32)\n";
-const char* const kBuffer = "generator\nshuffle(buffer 100000 from 50000 on, seed 0)\nbatch(32)\n";
-
 Simulation stuck(const char* phase, double from_s, double cores, bool feed_goes_on = false) {
   Simulation s;
   s.stuck_from_s = from_s;
@@ -54,13 +51,13 @@ Simulation dropping() {
 
 Simulation filling() {
   Simulation s = stuck("first batch", 0, 0.9, true);
-  s.dataset = kBuffer;
+  s.dataset = headway::testing::kBuffered;
   return s;
 }
 
 const std::map<std::string, Simulation> kScenarios = {
     {"healthy-compute-bound", {}},
-    {"healthy-serial-but-fast", {.op_ms = 1, .serial_ms = 30, .dataset = kSerial}},
+    {"healthy-serial-but-fast", {.op_ms = 1, .serial_ms = 30, .dataset = headway::testing::kSerial}},
     {"healthy-checkpoint-pause", {.checkpoint_ms = 1}},
     {"healthy-mapped-file",
      with({}, [](TraceSample& s) { s.system.major_faults = static_cast<int64_t>(500 * s.at_s); })},
@@ -72,7 +69,7 @@ const std::map<std::string, Simulation> kScenarios = {
     {"healthy-small-growth", {.growth_ms = 0.001}},
     {"healthy-gpu-near-full-clock", slowed_to(1900)},
     {"gpu-throttled-or-shared", slowed_to(1200)},
-    {"serial-map", {.op_ms = 1, .serial_ms = 100, .dataset = kSerial}},
+    {"serial-map", {.op_ms = 1, .serial_ms = 100, .dataset = headway::testing::kSerial}},
     {"dataloader-workers", {.op_ms = 200, .input_threads = 2, .cpus = 16, .compute_threads = 1}},
     {"healthy-few-workers-that-keep-up",
      {.op_ms = 60, .input_threads = 2, .cpus = 16, .device = "cuda:0", .gpu_busy = 0.85}},
@@ -81,16 +78,16 @@ const std::map<std::string, Simulation> kScenarios = {
       .compute_threads = 1,
       .device = "cuda:0",
       .gpu_busy = 0.4,
-      .precision = "bfloat16"}},
+      .products = headway::ProductType::kBFloat16}},
     {"healthy-gpu-computes",
      {.cpus = 16, .compute_threads = 1, .device = "cuda:0", .gpu_busy = 0.95}},
     {"decode-saturated", {.op_ms = 200, .compute_cores = 0.1}},
-    {"input-bound", {.op = "augment", .op_ms = 200}},
+    {"input-bound", {.op = {.name = "augment"}, .op_ms = 200}},
     {"many-small-files", {.op_ms = 200, .op_blocks = true, .bytes_per_sample = 5e3}},
     {"slow-storage",
-     {.op = "parse_example",
+     {.op = headway::testing::kParse,
       .op_ms = 200,
-      .dataset = "tfrecord\nparse_example\nbatch\n",
+      .dataset = headway::testing::kRecords,
       .op_blocks = true}},
     {"source-never-yields", stuck("first batch", 0, 0.9)},
     {"source-never-yields.dropped", dropping()},

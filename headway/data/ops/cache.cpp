@@ -118,6 +118,9 @@ class CacheNode : public Node {
     return store_->in_memory() ? store_->get().memory_bytes() : 0;
   }
 
+ protected:
+  OpFacts traits() const override { return {.keeps = file_.empty()}; }
+
  private:
   std::string file_;
   std::shared_ptr<SharedStore> store_;

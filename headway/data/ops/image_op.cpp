@@ -55,16 +55,20 @@ struct Target {
 class ImageOp : public SampleOp {
  public:
   ImageOp(std::vector<ImageStep> steps, std::vector<std::string> words, std::string field,
-          uint32_t number)
+          uint32_t number, bool from_files)
       : chain_(std::move(steps)),
         words_(std::move(words)),
         field_(field.empty() ? Name("image") : Name(field)),
         automatic_(field.empty()),
-        number_(number) {
+        number_(number),
+        from_files_(from_files) {
     for (const std::string& word : words_) name_ += (name_.empty() ? "" : "+") + word;
   }
 
   std::string name() const override { return name_; }
+  OpFacts facts() const override {
+    return {.name = name_, .reads_files = from_files_ && chain_.decodes(), .pixels = true};
+  }
 
   bool apply(Element& element, const SampleContext& context) const override {
     thread_local Tools tools;
@@ -105,7 +109,7 @@ class ImageOp : public SampleOp {
     std::vector<std::string> words = words_;
     words.insert(words.end(), next.words_.begin(), next.words_.end());
     return std::make_shared<ImageOp>(std::move(steps), std::move(words),
-                                     automatic_ ? "" : field_.str(), number_);
+                                     automatic_ ? "" : field_.str(), number_, from_files_);
   }
 
  private:
@@ -115,6 +119,7 @@ class ImageOp : public SampleOp {
   Name field_;
   bool automatic_;
   uint32_t number_;
+  bool from_files_;
 };
 
 class ImageNode : public Node {
@@ -123,7 +128,8 @@ class ImageNode : public Node {
       : Node({std::move(input)}), step_(std::move(step)), field_(std::move(field)) {
     description_ = ImageChain({step_}).describe();
     op_ = std::make_shared<ImageOp>(std::vector<ImageStep>{step_}, std::vector<std::string>{word()},
-                                    field_, sample_ops_below(*this->input()) + 1);
+                                    field_, sample_ops_below(*this->input()) + 1,
+                                    from_files(*this->input()));
   }
   std::string describe() const override { return description_; }
   int64_t cardinality() const override { return input()->cardinality(); }
@@ -139,6 +145,9 @@ class ImageNode : public Node {
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<ImageNode>(std::move(inputs[0]), step_, field_);
   }
+
+ protected:
+  OpFacts traits() const override { return op_->facts(); }
 
  private:
   ImageStep step_;

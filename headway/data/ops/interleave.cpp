@@ -195,6 +195,9 @@ class InterleaveNode : public Node {
     return std::make_shared<InterleaveNode>(std::move(inputs[0]), expand_, settings_);
   }
 
+ protected:
+  OpFacts traits() const override { return {.reads_files = settings_.reads_files}; }
+
  private:
   ExpandFn expand_;
   InterleaveSettings settings_;

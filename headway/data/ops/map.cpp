@@ -6,14 +6,15 @@ namespace {
 
 class FnOp : public SampleOp {
  public:
-  FnOp(std::string name, SampleFn fn) : name_(std::move(name)), fn_(std::move(fn)) {}
-  std::string name() const override { return name_; }
+  FnOp(OpFacts facts, SampleFn fn) : facts_(std::move(facts)), fn_(std::move(fn)) {}
+  std::string name() const override { return facts_.name; }
+  OpFacts facts() const override { return facts_; }
   bool apply(Element& element, const SampleContext& context) const override {
     return fn_(element, context);
   }
 
  private:
-  std::string name_;
+  OpFacts facts_;
   SampleFn fn_;
 };
 
@@ -21,7 +22,9 @@ class MapNode : public Node {
  public:
   MapNode(NodePtr input, std::function<SampleFn(uint32_t)> fn, MapSettings settings)
       : Node({std::move(input)}), fn_(std::move(fn)), settings_(std::move(settings)) {
-    op_ = std::make_shared<FnOp>(settings_.word, fn_(sample_ops_below(*this->input()) + 1));
+    OpFacts facts = traits();
+    facts.name = settings_.word;
+    op_ = std::make_shared<FnOp>(std::move(facts), fn_(sample_ops_below(*this->input()) + 1));
   }
 
   std::string describe() const override {
@@ -42,6 +45,12 @@ class MapNode : public Node {
   bool ordered() const override { return settings_.ordered; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<MapNode>(std::move(inputs[0]), fn_, settings_);
+  }
+
+ protected:
+  OpFacts traits() const override {
+    return {.serial = settings_.parallel_calls == 1,
+            .reads_files = settings_.reads_files && from_files(*input())};
   }
 
  private:

@@ -18,6 +18,7 @@ struct MapSettings {
   int64_t parallel_calls = kAuto;
   bool ordered = true;
   bool drops = false;
+  bool reads_files = false;  // or bytes that came from one and may still lie in it
 };
 // `fn` gets the number under which it draws random numbers through SampleContext::random.
 NodePtr make_map(NodePtr input, std::function<SampleFn(uint32_t op)> fn, MapSettings settings);
@@ -55,6 +56,7 @@ struct InterleaveSettings {
   int64_t cycle = 1;
   int64_t block = 1;
   bool parallel = false;
+  bool reads_files = false;  // what it expands to does
 };
 NodePtr make_interleave(NodePtr input, ExpandFn expand, InterleaveSettings settings);
 

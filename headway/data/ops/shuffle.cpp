@@ -149,6 +149,9 @@ class ShuffleNode : public Node {
     return std::make_shared<ShuffleNode>(std::move(inputs[0]), settings_);
   }
 
+ protected:
+  OpFacts traits() const override { return {.fills_first = !indexed()}; }
+
  private:
   int64_t buffer() const { return settings_.buffer == kAuto ? kDefaultBuffer : settings_.buffer; }
   int64_t minimum() const {

@@ -87,6 +87,9 @@ class FileStreamNode : public Node {
     return std::make_shared<FileStreamNode>(word_, files_, open_);
   }
 
+ protected:
+  OpFacts traits() const override { return {.reads_files = true}; }
+
  private:
   std::string word_;
   std::vector<std::string> files_;
@@ -103,7 +106,7 @@ NodePtr make_file_stream(std::string word, std::vector<std::string> files, OpenR
   }
   auto paths = std::make_shared<PathList>();
   for (const std::string& file : files) paths->append("", file);
-  NodePtr names = make_files(std::move(paths), word);
+  NodePtr names = make_files(std::move(paths), word, /*samples=*/false);
   const auto expand = [word, open](const Element& element) -> NodePtr {
     std::vector<std::string> one{std::string(element[Name("path")].bytes())};
     return std::make_shared<FileStreamNode<Reader>>(word, std::move(one), open);
@@ -112,7 +115,8 @@ NodePtr make_file_stream(std::string word, std::vector<std::string> files, OpenR
                          {.word = word,
                           .cycle = std::min<int64_t>(parallel, files.size()),
                           .block = 1,
-                          .parallel = true});
+                          .parallel = true,
+                          .reads_files = true});
 }
 
 }  // namespace headway

@@ -26,8 +26,8 @@ void put_path(const PathList& paths, int64_t i, Element& out) {
 
 class FilesNode : public Node {
  public:
-  FilesNode(std::shared_ptr<const PathList> paths, std::string description)
-      : paths_(std::move(paths)), description_(std::move(description)) {}
+  FilesNode(std::shared_ptr<const PathList> paths, std::string description, bool samples)
+      : paths_(std::move(paths)), description_(std::move(description)), samples_(samples) {}
   std::string describe() const override {
     return fmt::format("files({}, {} files)", description_, paths_->size());
   }
@@ -37,12 +37,16 @@ class FilesNode : public Node {
     put_path(*paths_, i, out);
   }
   NodePtr with_inputs(std::vector<NodePtr>) const override {
-    return std::make_shared<FilesNode>(paths_, description_);
+    return std::make_shared<FilesNode>(paths_, description_, samples_);
   }
+
+ protected:
+  OpFacts traits() const override { return {.lists_files = samples_}; }
 
  private:
   std::shared_ptr<const PathList> paths_;
   std::string description_;
+  bool samples_;
 };
 
 class ImageFolderNode : public Node {
@@ -63,6 +67,9 @@ class ImageFolderNode : public Node {
     return std::make_shared<ImageFolderNode>(root_, folder_);
   }
 
+ protected:
+  OpFacts traits() const override { return {.lists_files = true}; }
+
  private:
   std::string root_;
   std::shared_ptr<const ImageFolder> folder_;
@@ -70,8 +77,8 @@ class ImageFolderNode : public Node {
 
 }  // namespace
 
-NodePtr make_files(std::shared_ptr<const PathList> paths, std::string description) {
-  return std::make_shared<FilesNode>(std::move(paths), std::move(description));
+NodePtr make_files(std::shared_ptr<const PathList> paths, std::string description, bool samples) {
+  return std::make_shared<FilesNode>(std::move(paths), std::move(description), samples);
 }
 
 ImageFolder list_image_folder(const std::string& root) {

@@ -47,6 +47,9 @@ class GeneratorNode : public Node {
     return std::make_shared<GeneratorNode>(make_);
   }
 
+ protected:
+  OpFacts traits() const override { return {.serial = true}; }
+
  private:
   std::function<Generator()> make_;
 };

@@ -21,7 +21,9 @@ NodePtr make_tensor_slices(std::vector<std::pair<std::string, Tensor>> fields);
 using Generator = std::function<std::optional<Element>()>;
 NodePtr make_generator(std::function<Generator()> make);
 
-NodePtr make_files(std::shared_ptr<const PathList> paths, std::string description);
+// `samples`: each file is one; else they are read for what is in them.
+NodePtr make_files(std::shared_ptr<const PathList> paths, std::string description,
+                   bool samples = true);
 
 struct ImageFolder {
   std::shared_ptr<const PathList> paths;

@@ -51,6 +51,9 @@ class IndexedTFRecordNode : public Node {
     return std::make_shared<IndexedTFRecordNode>(files_);
   }
 
+ protected:
+  OpFacts traits() const override { return {.reads_files = true}; }
+
  private:
   std::shared_ptr<const Files> files_;
 };

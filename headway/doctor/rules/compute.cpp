@@ -97,7 +97,7 @@ std::optional<Finding> launch_bound(const Evidence& e) {
   const auto gain = gain_of_twice(e);
   if (!gain || *gain < 1 + kWorthSaying) return std::nullopt;
   // In a loop of one's own, whatever the loss function does counts as forward.
-  const bool known = !e.run.precision.empty();
+  const bool known = e.run.products != ProductType::kUnknown;
   return Finding{
       .cause = Cause::kLaunchBound,
       .severity = known ? Severity::kWarning : Severity::kInfo,
@@ -119,7 +119,7 @@ std::optional<Finding> launch_bound(const Evidence& e) {
 
 std::optional<Finding> float32_on_a_gpu(const Evidence& e) {
   const auto busy = e.gpu_busy();
-  if (!e.steady() || !e.run.on_gpu() || e.run.precision != "float32") return std::nullopt;
+  if (!e.steady() || !e.run.on_gpu() || e.run.products != ProductType::kFloat32) return std::nullopt;
   if (!busy || *busy < kGpuFull || e.seconds < kEnoughLooksS) return std::nullopt;
   return Finding{
       .cause = Cause::kNoMixedPrecision,

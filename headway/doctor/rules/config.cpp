@@ -75,8 +75,7 @@ std::optional<Finding> thread_oversubscription(const Evidence& e) {
 std::optional<Finding> single_core(const Evidence& e) {
   if (!e.steady() || e.run.on_gpu() || e.own_s() < kWorthThreads) return std::nullopt;
   if (e.waiting_share() > 0.1) return std::nullopt;
-  const bool pinned = e.run.cpus <= 1 && e.run.machine_cores > 1 &&
-                      e.run.cpu_source.find("quota") == std::string::npos;
+  const bool pinned = e.run.cpus <= 1 && e.run.machine_cores > 1 && !e.run.cpu_quota;
   const bool told = e.run.compute_threads == 1 && e.run.cpus >= 2;
   if (!pinned && !told) return std::nullopt;
   const double cores = pinned ? double(e.run.machine_cores) : e.cpus();
@@ -94,6 +93,7 @@ std::optional<Finding> single_core(const Evidence& e) {
 
 std::optional<Finding> gpu_not_used(const Evidence& e) {
   if (!e.steady() || e.run.on_gpu() || e.run.gpu.empty()) return std::nullopt;
+  if (e.run.purpose != Purpose::kTrain) return std::nullopt;
   return Finding{.cause = Cause::kGpuNotUsed,
                  .severity = Severity::kInfo,  // somebody may have meant it
                  .confidence = 0.9,

@@ -22,40 +22,28 @@ constexpr double kExplains = 0.4;       // of a step, for what is said to hold i
 constexpr double kMostlyWaits = 0.5;    // CPU time against the time workers were at it
 constexpr double kWorthMore = 1.25;     // times as many workers
 constexpr double kWaitingWorkers = 64;  // about as many as the tuner takes
+constexpr double kWorthDoing = 1.1, kMuchFaster = 1.5;  // gains
+constexpr double kNoCore = 0.25;        // of the time in which threads could have run
 
 Severity severity_of(double waiting) {
   if (waiting >= kMuch) return Severity::kHigh;
   return waiting >= kWorthSaying ? Severity::kWarning : Severity::kInfo;
 }
 
-bool names_any(const std::string& text, std::initializer_list<const char*> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return text.find(word) != std::string::npos; });
+bool any_operator(const Evidence& e, bool OpFacts::*is) {
+  return std::any_of(e.run.operators.begin(), e.run.operators.end(),
+                     [&](const OpFacts& op) { return op.*is; });
 }
 
-bool is_pixels(const std::string& op) {
-  return names_any(op, {"decode", "resize", "crop", "flip", "affine", "brightness", "contrast",
-                        "saturation", "hue", "normalize", "grayscale", "standardization"});
-}
-
-bool reads_files(const Evidence& e, const std::string& op) {
-  const bool from_files =
-      names_any(e.run.dataset, {"image_folder", "files", "tfrecord", "text_lines", "read_file"});
-  return from_files && (op.empty() || names_any(op, {"read", "decode", "parse"}));
-}
-
-// The operators that only one worker at a time may run, as the dataset describes them.
+// The operators that only one worker at a time may run.
 std::string serial_words(const Evidence& e) {
-  std::string words, line;
-  for (size_t at = 0; at < e.run.dataset.size(); at += line.size() + 1) {
-    line = e.run.dataset.substr(at, e.run.dataset.find('\n', at) - at);
-    const size_t text = line.find_first_not_of(' ');
-    if (text == std::string::npos) continue;
-    if (!names_any(line, {"(serial)", "generator"})) continue;
-    words += (words.empty() ? "" : ", ") + line.substr(text);
-  }
+  std::string words;
+  for (const OpFacts& op : e.run.operators)
+    if (op.serial) words += (words.empty() ? "" : ", ") + op.name;
   return words;
 }
+
+bool measured(const Evidence& e) { return e.run.purpose == Purpose::kMeasure; }
 
 struct Starved {
   double waiting;
@@ -68,6 +56,7 @@ std::optional<Starved> starved(const Evidence& e) {
 }
 
 std::string rates(const Evidence& e) {
+  if (measured(e)) return fmt::format("a batch every {}", duration_text(e.step_s()));
   return fmt::format("{:.0f}% of each step waits for data: {} of {}", 100 * e.waiting_share(),
                      duration_text(e.step_s() - e.own_s()), duration_text(e.step_s()));
 }
@@ -84,6 +73,9 @@ Finding finding_of(const Evidence& e, Cause cause, double feed_s, double cpu_s) 
   }
   const double gain = e.step_s() / std::max(1e-9, e.predicted_step_s(feed_s, cpu_s));
   f.predicted_gain = std::max(1.0, gain);
+  // Whoever measures a feed waits for nothing else: what can be gained tells.
+  if (measured(e) && gain < kMuchFaster) f.severity = Severity::kWarning;
+  if (measured(e) && gain < kWorthDoing) f.severity = Severity::kInfo;
   return f;
 }
 
@@ -110,6 +102,14 @@ bool mostly_waits(const Evidence& e, const FeedDemand& feed) {
 // Even if training took all the CPU time that it could have, the rest is the workers'.
 bool surely_computes(const Evidence& e, const FeedDemand& feed) {
   return e.cpu_per_step_s() - e.own_cpu_s() >= kMostlyWaits * feed.work_s;
+}
+
+// They neither computed nor stood in line for a core.
+bool stand_blocked(const Evidence& e, const FeedDemand& feed) {
+  const double queued_s = (e.last.system.run_queue_wait_s - e.first.system.run_queue_wait_s) /
+                          double(std::max<int64_t>(1, e.steps));
+  return e.cores_idle() && !surely_computes(e, feed) &&
+         e.cpu_per_step_s() + queued_s - e.own_cpu_s() < kMostlyWaits * feed.work_s;
 }
 
 }  // namespace
@@ -166,35 +166,26 @@ std::optional<Finding> few_workers(const Evidence& e) {
   return f;
 }
 
-namespace {
-
-FileSample files_between(const FileSample& a, const FileSample& b) {
-  return {.opens = b.opens - a.opens,
-          .reads = b.reads - a.reads,
-          .bytes = b.bytes - a.bytes,
-          .open_s = b.open_s - a.open_s,
-          .read_s = b.read_s - a.read_s};
-}
-
-}  // namespace
-
 std::optional<Finding> slow_storage(const Evidence& e) {
   const auto s = starved(e);
   if (!s || s->waiting < kWorthSaying) return std::nullopt;
   const FeedDemand& feed = s->feed;
   const bool serial = one_at_a_time(e, feed);
   if (serial && !serial_words(e).empty()) return std::nullopt;
-  const FileSample files = files_between(e.first.files, e.last.files);
+  const FileSample files = e.last.files - e.first.files;
   const double waits_s = (files.open_s + files.read_s) / double(e.steps);
   const bool counted = files.opens + files.reads > 0;
-  if (!counted && !reads_files(e, serial ? "" : feed.op)) return std::nullopt;
+  const bool reads = serial ? any_operator(e, &OpFacts::reads_files) ||
+                                  any_operator(e, &OpFacts::lists_files)
+                            : feed.op_facts.reads_files;
+  if (!counted && !reads) return std::nullopt;
   const bool pressed = e.io_stalled_share() >= kDiskStalls && e.disk_bytes_per_s() > 0;
   const bool blocked = e.cores_idle() && !surely_computes(e, feed) &&
                        (serial || feed.shared_s() >= kWorkersFull * e.step_s());
   if (counted ? waits_s < kMostOfTheWork * feed.work_s : !blocked) return std::nullopt;
   const bool small =
       counted ? files.open_s >= files.read_s && e.read_bytes_per_element() < kSmallRead
-              : names_any(e.run.dataset, {"image_folder", "files"}) &&
+              : any_operator(e, &OpFacts::lists_files) &&
                     e.read_bytes_per_element() > 0 && e.read_bytes_per_element() < kSmallRead;
   // What is left of the feed's work: it cannot have taken more than the CPU time there was.
   const double rest =
@@ -213,6 +204,7 @@ std::optional<Finding> slow_storage(const Evidence& e) {
         each(files.read_s, files.reads)));
   }
   f.where = serial ? "the source" : feed.op;
+  if (!serial) f.stage = feed.op_at;
   f.summary = small ? "opening and reading many small files takes longer than using them"
                     : "the storage cannot deliver as fast as training takes";
   f.evidence.push_back(fmt::format("workers wait inside {} while {:.2f} of {:.3g} cores are used",
@@ -237,7 +229,7 @@ double pixel_work_s(const Evidence& e) {
   for (size_t i = 0; i < std::min(e.trace.stages.size(), e.last.stages.size()); ++i) {
     const std::vector<double>& now = e.last.stages[i].op_busy_s;
     for (size_t k = 0; k < std::min(now.size(), e.trace.stages[i].ops.size()); ++k) {
-      if (!is_pixels(e.trace.stages[i].ops[k])) continue;
+      if (!e.trace.stages[i].ops[k].pixels) continue;
       const bool known = i < e.first.stages.size() && k < e.first.stages[i].op_busy_s.size();
       sum += now[k] - (known ? e.first.stages[i].op_busy_s[k] : 0);
     }
@@ -249,7 +241,7 @@ double pixel_work_s(const Evidence& e) {
 
 std::optional<Finding> decode_saturated(const Evidence& e) {
   const auto s = starved(e);
-  if (!s || !is_pixels(s->feed.op)) return std::nullopt;
+  if (!s || !s->feed.op_facts.pixels) return std::nullopt;
   const FeedDemand& feed = s->feed;
   if (!e.cores_full()) return std::nullopt;
   if (feed.op_s < kMostOfTheWork * feed.work_s) return std::nullopt;
@@ -259,7 +251,10 @@ std::optional<Finding> decode_saturated(const Evidence& e) {
                          cpu_with(e, rest, std::max(0.0, e.cpu_per_step_s() - pixels)));
   f.confidence = 0.85;
   f.where = fmt::format("{} in stage {}", feed.op, feed.op_stage);
-  f.summary = "every core works on pixels, and it is not enough";
+  f.stage = feed.op_at;
+  f.summary = measured(e) ? "every core works on pixels: they bound the feed"
+                          : "every core works on pixels, and it is not enough";
+  if (measured(e)) f.severity = Severity::kInfo;  // it must be done
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
   f.evidence.push_back(fmt::format("{} of work per batch in {}, {:.0f}% of the feed's",
                                    duration_text(feed.op_s), feed.op,
@@ -279,8 +274,8 @@ std::optional<Finding> input_bound(const Evidence& e) {
   // A feed that could easily keep up waits for a core, as training does: neighbours, not the input.
   const double cpu = std::min(feed.work_s, e.cpu_per_step_s()) / e.cores_to_be_had();
   const double needs = std::max({feed.serial_s, feed.shared_s(), cpu});
-  if (needs < kExplains * e.step_s()) return std::nullopt;
-  const bool blocked = e.cores_idle() && !surely_computes(e, feed);
+  if (needs < kExplains * e.step_s() && !measured(e)) return std::nullopt;
+  const bool blocked = stand_blocked(e, feed);
   const bool source = one_at_a_time(e, feed);
   const double dearest = source ? feed.serial_s : feed.op_s;
   Finding f = finding_of(e, Cause::kInputBound, (feed.work_s - dearest) / feed.threads,
@@ -288,11 +283,21 @@ std::optional<Finding> input_bound(const Evidence& e) {
   const std::string name = source ? "the source" : feed.op;
   f.confidence = name.empty() ? 0.6 : 0.8;
   f.where = source || name.empty() ? name : fmt::format("{} in stage {}", name, feed.op_stage);
-  f.summary = name.empty() ? "training waits for data"
-                           : fmt::format("training waits for data, most of it for {}", name);
+  if (!source) f.stage = feed.op_at;
+  const char* who = measured(e) ? "the feed is bound by its own work" : "training waits for data";
+  f.summary = name.empty() ? who : fmt::format("{}, most of it {} {}", who, measured(e) ? "in" : "for", name);
   f.evidence.push_back(fmt::format("the feed needs {} of work per batch on {:.0f} workers",
                                    duration_text(feed.work_s), feed.threads));
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
+  if (measured(e)) {
+    const double waited = e.last.system.run_queue_wait_s - e.first.system.run_queue_wait_s;
+    const double ready = waited + e.last.system.cpu_s - e.first.system.cpu_s;
+    if (waited > kNoCore * ready) {
+      f.evidence.push_back(
+          fmt::format("ready threads had no core {:.0f}% of their time", 100 * waited / ready));
+    }
+    if (!blocked) f.severity = Severity::kInfo;  // it must be done
+  }
   f.fix = blocked ? "that function waits (a lock, a sleep, I/O of its own): take the wait out, or "
                     "give more input threads than cores"
                   : "make that operator cheaper, do it once and cache(), or use more cores";

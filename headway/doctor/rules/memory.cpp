@@ -74,7 +74,10 @@ std::optional<Finding> leak(const Evidence& e) {
   const double grown = bytes.back() - bytes.front();
   if (line.r2 < kStraight || line.slope <= 0) return std::nullopt;
   if (grown < kLeakBytes || grown < kLeakShare * bytes.front()) return std::nullopt;
-  if (e.dataset_has("cache")) return std::nullopt;  // grows until it holds everything
+  const auto& operators = e.run.operators;
+  if (std::any_of(operators.begin(), operators.end(), [](const OpFacts& op) { return op.keeps; })) {
+    return std::nullopt;
+  }
   const double lasts = double(e.last.system.available_bytes) / line.slope;
   return Finding{
       .cause = Cause::kHostMemoryLeak,

@@ -11,12 +11,17 @@ namespace {
 
 constexpr double kAllDropped = 0.95;
 
-std::string stalled_where(const Evidence& e) {
-  const std::string text = e.note(NoteKind::kStall).value_or("");
-  const size_t worker = text.find("worker ");
-  if (worker == std::string::npos) return e.trace.stages.empty() ? "" : e.trace.stages.back().name;
-  const size_t in = text.find(": ", worker);
-  return text.substr(in + 2, text.find('\n', in) - in - 2);
+// What the worker that does not come back is at; without one, where the data come from.
+void put_stalled(const Evidence& e, Finding& f) {
+  const auto stall = std::find_if(e.trace.notes.rbegin(), e.trace.notes.rend(),
+                                  [](const auto& n) { return n.kind == NoteKind::kStall; });
+  if (stall != e.trace.notes.rend() && !stall->where.empty()) {
+    f.where = stall->where;
+    if (stall->stage >= 0) f.stage = static_cast<size_t>(stall->stage);
+  } else if (!e.trace.stages.empty()) {
+    f.where = e.trace.stages.back().name;
+    f.stage = e.trace.stages.size() - 1;
+  }
 }
 
 bool waits_for_nothing(const Evidence& e) {
@@ -27,7 +32,10 @@ bool waits_for_nothing(const Evidence& e) {
 
 std::optional<Finding> shuffle_fill(const Evidence& e) {
   if (!waits_for_nothing(e) || e.last.batches > 0 || !e.feed_moves()) return std::nullopt;
-  if (!e.dataset_has("shuffle(buffer")) return std::nullopt;
+  if (std::none_of(e.run.operators.begin(), e.run.operators.end(),
+                   [](const OpFacts& op) { return op.fills_first; })) {
+    return std::nullopt;
+  }
   const auto held = double(e.last.buffer_held), wanted = double(e.last.buffer_wanted);
   if (held >= wanted && wanted > 0) return std::nullopt;
   const double left = held > 0 ? e.last.phase_s * (wanted - held) / held : 0;
@@ -57,7 +65,7 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
   Finding f{.cause = Cause::kSourceNeverYields, .severity = Severity::kCritical, .confidence = 0.85};
   f.summary = e.last.batches == 0 ? "no batch was ever produced"
                                   : fmt::format("no batch for {:.0f} s", e.quiet_s());
-  f.where = stalled_where(e);
+  put_stalled(e, f);
   if (all_dropped) {
     f.evidence = {fmt::format("{} of {} elements were dropped or skipped", dropped, in)};
     f.fix =
@@ -76,17 +84,18 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
 std::optional<Finding> worker_deadlock(const Evidence& e) {
   if (!waits_for_nothing(e) || e.feed_moves() || e.quiet_cores() >= kStillCores)
     return std::nullopt;
-  return Finding{
+  Finding f{
       .cause = Cause::kWorkerDeadlock,
       .severity = Severity::kCritical,
       .confidence = 0.75,
       .summary =
           fmt::format("the workers that make data have stood still for {:.0f} s", e.quiet_s()),
       .evidence = {fmt::format("no element moves and {:.2f} cores work", e.quiet_cores())},
-      .where = stalled_where(e),
       .fix =
           "the function waits for something that does not come: a lock that is "
           "already held, a queue that nobody fills, a server that does not answer"};
+  put_stalled(e, f);
+  return f;
 }
 
 // Elements come, but not yet enough for a batch.
@@ -100,6 +109,7 @@ std::optional<Finding> slow_first_batch(const Evidence& e) {
       .summary = "not stuck: the first batch takes long to fill",
       .evidence = {fmt::format("{} elements in {:.0f} s", e.last.stages[0].in, e.last.phase_s)},
       .where = e.trace.stages.empty() ? "" : e.trace.stages[0].name,
+      .stage = e.trace.stages.empty() ? std::nullopt : std::optional<size_t>(0),
       .fix = "see which operator is slow: headway inspect, headway bench feed"};
 }
 

@@ -1,20 +1,21 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headway/core/text.h"
 #include "headway/doctor/rules/counters.h"
 
 namespace headway {
-// "nan-loss: photos/7.jpg: 'image' is nan at value 12", as an Error names its cause.
+// An error that knew its cause ended the run.
 std::optional<Finding> refused(const Evidence& e) {
-  const auto note = e.note(NoteKind::kCause);
-  if (!note) return std::nullopt;
-  const size_t colon = note->find(": ");
-  if (colon == std::string::npos) return std::nullopt;
+  const auto note = std::find_if(e.trace.notes.rbegin(), e.trace.notes.rend(),
+                                 [](const auto& n) { return n.kind == NoteKind::kCause; });
+  if (note == e.trace.notes.rend()) return std::nullopt;
   return Finding{
-      .cause = from_text<Cause>(note->substr(0, colon)).value_or(Cause::kUnknown),
+      .cause = note->cause,
       .severity = Severity::kCritical,
       .confidence = 1,
-      .summary = note->substr(colon + 2),
+      .summary = note->text,
       .evidence = {fmt::format("the run ended after {} steps and said so", e.last.steps)},
       .where = std::string(text_of(e.last.phase)),
       .fix = e.note(NoteKind::kRemedy).value_or("")};

@@ -2,12 +2,17 @@
 
 #include <vector>
 
-#include "headway/data/pipeline.h"
+#include "headway/data/dataset.h"
 #include "headway/trace/trace.h"
 
 namespace headway {
 
-// Inside train/: what the pipelines of a run, one after the other, have done in all.
+// What is known of a run from what it feeds on and where it runs.
+RunFacts facts_of_feed(const Dataset& dataset);
+
+int64_t samples_in(const Element& batch);  // its rows; 1 for what has none
+
+// What the pipelines of a run, one after the other, have done in all.
 class FeedWatch {
  public:
   // Fills in what is known of the feed. True: `stages` were others before.

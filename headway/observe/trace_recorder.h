@@ -13,11 +13,11 @@
 #include "headway/trace/step_counters.h"
 #include "headway/trace/trace.h"
 #include "headway/trace/trace_file.h"
-#include "headway/train/feed_watch.h"
+#include "headway/observe/feed_watch.h"
 
 namespace headway {
 
-// Inside train/: the inside eye. A thread looks at the counters of a training run four times a
+// The inside eye. A thread looks at the counters of a run four times a
 // second at first, more seldom the longer it lasts or the dearer a look is, and keeps what it saw
 // as a Trace of bounded size; in a file too when it has a name. The training thread only stores a
 // few numbers.
@@ -46,7 +46,10 @@ class TraceRecorder {
   void replay(const ReplaySample& replay) EXCLUDES(mu_);
   void position(int64_t epoch, int64_t step_in_epoch, double learning_rate);
   void epoch_done(TraceEpoch epoch) EXCLUDES(mu_);
-  void note(NoteKind kind, const std::string& text) EXCLUDES(mu_);
+  void note(TraceNote note) EXCLUDES(mu_);  // its time is filled in
+  void note(NoteKind kind, const std::string& text) EXCLUDES(mu_) {
+    note(TraceNote{.kind = kind, .text = text});
+  }
   void rest();       // nothing is looked at ...
   int64_t resume();  // ... until here; for how many ns. Looks come that much later.
   Trace finish(const std::string& ending) EXCLUDES(mu_);
@@ -57,6 +60,7 @@ class TraceRecorder {
   void when_quiet(Alarm alarm) EXCLUDES(mu_);
   // Called by that thread after every look. Set it before the run begins.
   void when_looked(std::function<void(const Trace&)> show) EXCLUDES(mu_);
+  Trace so_far() EXCLUDES(mu_);         // with a look at this moment; any thread, before finish()
   void interrupt_feed() EXCLUDES(mu_);  // next() of the watched pipeline throws; any thread
 
  private:

@@ -1,4 +1,4 @@
-#include "headway/train/trace_recorder.h"
+#include "headway/observe/trace_recorder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,15 +30,6 @@ double worth_noting(RunPhase phase) {
   return phase == RunPhase::kStep || phase == RunPhase::kWaitingForData ? kQuiet : 0.1;
 }
 
-FileSample files_now() {
-  const FileCounters& c = file_counters();
-  return {.opens = c.opens,
-          .reads = c.reads,
-          .bytes = c.read_bytes,
-          .open_s = 1e-9 * double(c.open_ns),
-          .read_s = 1e-9 * double(c.read_ns)};
-}
-
 }  // namespace
 
 TraceRecorder::TraceRecorder(const std::string& path, RunFacts run, const StepCounters& counters,
@@ -49,7 +40,7 @@ TraceRecorder::TraceRecorder(const std::string& path, RunFacts run, const StepCo
       counters_(counters),
       phase_since_ns_(begun_ns_),
       callback_ns_(run.callbacks.size()),
-      files_before_(files_now()) {
+      files_before_(file_counters().now()) {
   if (!path.empty()) {
     MutexLock lock(mu_);
     writer_ = std::make_unique<TraceWriter>(path);
@@ -159,10 +150,11 @@ void TraceRecorder::epoch_done(TraceEpoch epoch) {
   thin_out(trace_.epochs, kMaxEpochs);
 }
 
-void TraceRecorder::note(NoteKind kind, const std::string& text) {
+void TraceRecorder::note(TraceNote note) {
   MutexLock lock(mu_);
   if (trace_.notes.size() >= kMaxNotes) return;
-  trace_.notes.push_back({kind, since_start_s(), text});
+  note.at_s = since_start_s();
+  trace_.notes.push_back(std::move(note));
   if (writer_) writer_->write(trace_.notes.back());
 }
 
@@ -216,12 +208,7 @@ void TraceRecorder::look() {
   sample.first_bad_step = first_bad_step_;
   sample.learning_rate = learning_rate_;
   for (const auto& ns : callback_ns_) sample.callback_s.push_back(1e-9 * double(ns));
-  sample.files = files_now();
-  sample.files.opens -= files_before_.opens;
-  sample.files.reads -= files_before_.reads;
-  sample.files.bytes -= files_before_.bytes;
-  sample.files.open_s -= files_before_.open_s;
-  sample.files.read_s -= files_before_.read_s;
+  sample.files = file_counters().now() - files_before_;
   look_at_feed(sample);
   sample.system = system_.sample();
   if (nvml_) sample.gpu = look_at_gpu(sample.at_s);
@@ -241,14 +228,20 @@ double TraceRecorder::look_and_rest() {
 }
 
 void TraceRecorder::report_stall() {
-  std::string text;
+  TraceNote stall{.kind = NoteKind::kStall};
   {
     MutexLock lock(mu_);
     const RunPhase phase = phase_.load(std::memory_order_relaxed);
     const bool owes = phase == RunPhase::kWaitingForData || phase == RunPhase::kFirstBatch;
-    if (feed_.pipeline() && owes) text = feed_.pipeline()->stall_report();
+    if (feed_.pipeline() && owes) {
+      const Stall seen = feed_.pipeline()->stall();
+      stall.text = seen.text;
+      stall.where = seen.where;
+      for (size_t i = trace_.stages.size(); i-- > 0;)
+        if (trace_.stages[i].name == seen.stage) stall.stage = static_cast<int64_t>(i);
+    }
   }
-  if (!text.empty()) note(NoteKind::kStall, text);
+  if (!stall.text.empty()) note(stall);
   Trace seen;
   Alarm alarm;
   {
@@ -258,7 +251,7 @@ void TraceRecorder::report_stall() {
     seen = trace_;
     alarm = alarm_;
   }
-  alarm(seen, text);
+  alarm(seen, stall.text);
 }
 
 void TraceRecorder::when_quiet(Alarm alarm) {
@@ -282,6 +275,12 @@ void TraceRecorder::show_looked() {
     show = show_;
   }
   show(seen);
+}
+
+Trace TraceRecorder::so_far() {
+  MutexLock lock(mu_);
+  look();
+  return trace_;
 }
 
 void TraceRecorder::interrupt_feed() {

@@ -1,4 +1,4 @@
-#include "headway/train/watchdog.h"
+#include "headway/observe/watchdog.h"
 
 #include "headway/doctor/diagnose.h"
 #include "headway/trace/thread_stacks.h"

@@ -2,12 +2,10 @@
 
 #include <string>
 
-#include "headway/train/model.h"
+#include "headway/trace/trace.h"
 
-// Inside train/: what happens when a run stands still.
+// What is said of a run that stands still.
 namespace headway {
-
-struct Trace;
 
 // The verdict on a run that stands still, what its threads wait for, and where they stand; empty
 // when the doctor does not call it stuck (yet).

@@ -1,0 +1,124 @@
+#include "headway/observe/watched_feed.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "headway/core/clock.h"
+#include "headway/doctor/simulate.h"
+#include "headway/trace/trace_file.h"
+
+namespace headway {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Takes batches for so long that a rule may speak.
+void take_for(WatchedFeed& feed, double seconds, milliseconds own_work = {}) {
+  const int64_t until = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (now_ns() < until) {
+    ASSERT_TRUE(feed.next());
+    std::this_thread::sleep_for(own_work);
+  }
+}
+
+Dataset endless() { return range(1'000'000'000); }
+
+int64_t slow(int64_t x) {
+  std::this_thread::sleep_for(milliseconds(2));
+  return x;
+}
+
+TEST(WatchedFeed, NamesTheSerialMapThatIsSlow) {
+  const std::string file = ::testing::TempDir() + "watched_feed_test.trace";
+  WatchedFeed feed(endless().map(slow, {.num_parallel_calls = 1, .name = "tokenize"}).batch(4),
+                   {.trace = file});
+  take_for(feed, 2);
+  const Diagnosis now = feed.diagnosis();
+  ASSERT_FALSE(now.findings.empty()) << now.verdict.sentence;
+  EXPECT_EQ(now.findings[0].cause, Cause::kSerialMap) << now.verdict.sentence;
+  EXPECT_EQ(now.findings[0].where, "tokenize(serial)");
+  EXPECT_GT(now.findings[0].predicted_gain.value_or(0), 1.5);
+  EXPECT_EQ(now.verdict.state, State::kSlow);
+  feed.finish();
+  const Trace trace = read_trace(file);
+  EXPECT_EQ(trace.ending, "stopped");
+  EXPECT_EQ(diagnose(trace).at(0).cause, Cause::kSerialMap);
+}
+
+TEST(WatchedFeed, SaysNothingAgainstAFeedThatKeepsUp) {
+  WatchedFeed feed(endless().batch(4));
+  take_for(feed, 2, milliseconds(5));
+  const Diagnosis judged = feed.finish();
+  EXPECT_TRUE(judged.findings.empty()) << judged.verdict.sentence;
+  EXPECT_EQ(judged.verdict.state, State::kHealthy) << judged.verdict.sentence;
+}
+
+// Waiting is what a measured feed is for: its work is named, as no fault.
+TEST(WatchedFeed, SaysWhatBoundsAMeasuredFeed) {
+  const auto work = [](int64_t x) {
+    for (const int64_t until = now_ns() + 1'000'000; now_ns() < until;) ++x;
+    return x;
+  };
+  WatchedFeed feed(endless().map(work, {.name = "hash"}).batch(4), {.measures = true});
+  take_for(feed, 2);
+  const Diagnosis judged = feed.finish();
+  ASSERT_FALSE(judged.findings.empty()) << judged.verdict.sentence;
+  EXPECT_EQ(judged.findings[0].severity, Severity::kInfo) << judged.verdict.sentence;
+  EXPECT_EQ(judged.verdict.state, State::kHealthy) << judged.verdict.sentence;
+}
+
+TEST(WatchedFeed, NamesWhereAStuckFeedWaits) {
+  std::mutex held;
+  std::condition_variable released;
+  bool free = false;
+  const auto waits = [&](int64_t x) {
+    std::unique_lock lock(held);
+    if (x >= 40) released.wait(lock, [&] { return free; });
+    return x;
+  };
+  std::optional<Diagnosis> told;
+  std::string text;
+  WatchOptions options;
+  options.when_stuck = [&](const Diagnosis& diagnosis, const std::string& report) {
+    const std::lock_guard lock(held);
+    told = diagnosis, text = report;
+    free = true;
+    released.notify_all();
+  };
+  WatchedFeed feed(
+      range(80).map(waits, {.name = "lookup"}).batch(8).with_options({.stall_report_s = 0}),
+      options);
+  while (feed.next()) {
+  }
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->verdict.state, State::kStuck) << text;
+  EXPECT_EQ(told->findings.at(0).cause, Cause::kWorkerDeadlock) << text;
+  EXPECT_NE(told->findings[0].where.find("lookup"), std::string::npos) << told->findings[0].where;
+  EXPECT_NE(text.find("where the threads stand"), std::string::npos) << text;
+  EXPECT_EQ(feed.finish().verdict.state, State::kHealthy);
+}
+
+// Whoever is fed may be away as long as it likes: that is no standstill of the feed.
+TEST(WatchedFeed, BlamesNobodyForAConsumerThatIsAway) {
+  const Trace trace = testing::simulate(
+      {.stuck_from_s = 10, .stuck_phase = RunPhase::kConsuming, .ended = false});
+  EXPECT_EQ(verdict(trace, diagnose(trace)).state, State::kHealthy);
+}
+
+TEST(WatchedFeed, SaysWhatEndedIt) {
+  const auto bad = [](int64_t x) -> int64_t {
+    if (x == 5) throw std::logic_error("no such word");
+    return x;
+  };
+  WatchedFeed feed(range(10).map(bad).batch(5));
+  EXPECT_ANY_THROW(while (feed.next()){});
+  const Diagnosis judged = feed.finish();
+  EXPECT_EQ(judged.verdict.state, State::kCrashed);
+  EXPECT_NE(judged.verdict.sentence.find("no such word"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headway
