@@ -42,7 +42,8 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     if (!seen.users) continue;
     seen.text = sources.text(frame.code->file, seen.line);
     seen.loops = sources.loops_around(frame.code->file, seen.line);
-    seen.takes_lock = seen.text.starts_with("with ") || seen.text.find("acquire(") != std::string::npos;
+    seen.takes_lock =
+        seen.text.starts_with("with ") || seen.text.find("acquire(") != std::string::npos;
     seen.array_call = calls_for_data(seen.text);
     seen.one_element = touches_one_element(seen.text);
   }
