@@ -309,6 +309,13 @@ Share Ledger::of(std::initializer_list<Account> accounts) const {
   return share_of(cells);
 }
 
+Share Ledger::alone(std::initializer_list<Account> accounts) const {
+  Share out = of(accounts);
+  const double left = std::max(0.1, 1 - of(Account::kNoCoreNeighbours).share);
+  for (double* each : {&out.share, &out.low, &out.high}) *each = std::min(1.0, *each / left);
+  return out;
+}
+
 const std::string& Ledger::where(Account account) const {
   static const std::string kNowhere;
   for (const LedgerLine& line : lines_)

@@ -36,6 +36,8 @@ class Ledger {
   Share of(Account account) const;  // whatever the device did
   Share of(Account account, DeviceState device) const;
   Share of(std::initializer_list<Account> accounts) const;  // together
+  // The same, of the time that neighbours left to the run: what it would be without them.
+  Share alone(std::initializer_list<Account> accounts) const;
   const std::string& where(Account account) const;
 
  private:

@@ -267,7 +267,6 @@ bool is_training(Activity activity) {
     case Activity::kProduce:
     case Activity::kStep:
     case Activity::kValidate:
-    case Activity::kCallback:
     case Activity::kCheckpoint:
     case Activity::kFit: return true;
     default: return false;
@@ -276,6 +275,7 @@ bool is_training(Activity activity) {
 
 Account account_of(Activity activity, Wait wait, bool training) {
   switch (activity) {
+    case Activity::kImport: return Account::kPrepares;
     case Activity::kTrace: return Account::kCompiles;
     case Activity::kFetch: return Account::kWaitsForData;
     case Activity::kProduce: return Account::kMakesData;

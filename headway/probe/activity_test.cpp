@@ -13,32 +13,56 @@ Activity meaning(std::vector<SeenFrame> frames, Role role = Role::kMain) {
 }
 
 TEST(Activity, ADatasetCalledByTheLoaderOfTheMainThreadProduces) {
-  EXPECT_EQ(
-      meaning({users("Cats.__getitem__"),
-                   library("/lib/torch/utils/data/_utils/fetch.py", "_MapDatasetFetcher.fetch"),
-                   library("/lib/torch/utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
-                   users("main")}),
-      Activity::kProduce);
+  EXPECT_EQ(meaning({users("Cats.__getitem__"),
+                     library("/lib/torch/utils/data/_utils/fetch.py", "_MapDatasetFetcher.fetch"),
+                     library("/lib/torch/utils/data/dataloader.py", "_BaseDataLoaderIter.__next__"),
+                     users("main")}),
+            Activity::kProduce);
 }
 
 TEST(Activity, AForkedWorkerDoesNotInheritWhatItsParentDid) {
   EXPECT_EQ(meaning({library("/lib/multiprocessing/queues.py", "Queue.get"),
-                         library("/lib/torch/utils/data/_utils/worker.py", "_worker_loop"),
-                         library("/lib/multiprocessing/popen_fork.py", "Popen._launch"),
-                         library("/lib/torch/utils/data/dataloader.py", "DataLoader.__iter__"),
-                         users("main")}),
+                     library("/lib/torch/utils/data/_utils/worker.py", "_worker_loop"),
+                     library("/lib/multiprocessing/popen_fork.py", "Popen._launch"),
+                     library("/lib/torch/utils/data/dataloader.py", "DataLoader.__iter__"),
+                     users("main")}),
             Activity::kIdle);
 }
 
 TEST(Activity, ALoopThatIsCalledValidateValidates) {
   EXPECT_EQ(meaning({library("/lib/torch/nn/modules/module.py", "Module._call_impl"),
-                         users("validate"), users("main")}),
+                     users("validate"), users("main")}),
             Activity::kValidate);
 }
 
 TEST(Activity, OwnCodeIsOwnCode) {
   EXPECT_EQ(meaning({users("prepare"), users("<module>")}), Activity::kUser);
   EXPECT_FALSE(is_training(Activity::kUser));
+}
+
+TEST(Activity, ALineOfALogBeforeTrainingDoesNotBeginIt) {
+  EXPECT_FALSE(is_training(
+      meaning({library("/usr/lib/python3.11/logging/__init__.py", "Logger.info"), users("main")})));
+}
+
+TEST(Activity, ARecomputationIsAStepAndNoCheckpoint) {
+  EXPECT_EQ(meaning({users("Block.forward"),
+                     library("/lib/torch/utils/checkpoint.py", "CheckpointFunction.backward"),
+                     library("/lib/torch/autograd/function.py", "BackwardCFunction.apply"),
+                     library("/lib/torch/autograd/__init__.py", "backward"), users("main")}),
+            Activity::kStep);
+}
+
+TEST(Activity, WhatDynamoWrapsRunsAndWhatItConvertsCompiles) {
+  const SeenFrame wrapper = library("/lib/torch/_dynamo/eval_frame.py", "_fn");
+  EXPECT_EQ(meaning({wrapper, users("main")}), Activity::kUser);
+  EXPECT_EQ(meaning({library("/lib/torch/_dynamo/convert_frame.py", "_compile"), wrapper,
+                     users("main")}),
+            Activity::kTrace);
+}
+
+TEST(Activity, LoadingModulesInTheMiddleIsPreparing) {
+  EXPECT_EQ(account_of(Activity::kImport, Wait::kNothing, true), Account::kPrepares);
 }
 
 }  // namespace

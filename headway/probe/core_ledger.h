@@ -16,14 +16,14 @@ class CoreLedger {
   // Where the run stands.
   struct Stage {
     double now_s = 0;
-    bool trains = false;  // training has begun
-    int64_t steps = 0;    // since the watch began
+    bool trains = false;   // training has begun
+    int64_t steps = 0;     // since the watch began
     bool stepped = false;  // the first step was seen
   };
   // What its processes used; since any moment, but for `main`.
   struct Used {
     pid_t main = 0;
-    double cpu_s = 0;                                          // of the tree, those that ended too
+    double cpu_s = 0;                                      // of the tree, those that ended too
     double ready_s = 0, main_cpu_s = 0, main_ready_s = 0;  // since the last time
     double throttled_s = 0;
   };

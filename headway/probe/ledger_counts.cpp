@@ -6,7 +6,7 @@ namespace headway {
 namespace {
 
 constexpr size_t kMostBlocks = 240;
-constexpr size_t kMostParts = 16;   // between two readings
+constexpr size_t kMostParts = 16;     // between two readings
 constexpr double kNearlyFull = 0.75;  // of a block: another half second would be too much
 
 // A device that gets its orders in time is busy for nine tenths of any second, launches and copies
@@ -28,8 +28,7 @@ void merge(LedgerBlock& to, const LedgerBlock& from) {
   to.main_cpu_s += from.main_cpu_s, to.main_ready_s += from.main_ready_s;
   to.throttled_s += from.throttled_s, to.neighbours_s += from.neighbours_s;
   to.idle_s += from.idle_s;
-  for (const LedgerEntry& entry : from.entries)
-    add(to, entry.account, entry.device, entry.looks);
+  for (const LedgerEntry& entry : from.entries) add(to, entry.account, entry.device, entry.looks);
 }
 
 double grown(double now, double before) { return std::max(0.0, now - before); }
@@ -59,10 +58,8 @@ void LedgerCounts::end_part(double now_s, int64_t steps) {
   seen.seconds = std::max(0.0, now_s - seen.at_s);
   seen.steps = std::max<int64_t>(0, steps - last_steps_);
   last_steps_ = steps;
-  if (parts_.size() < kMostParts)
-    parts_.push_back(part_);
-  else
-    merge(parts_.back().seen, seen);
+  if (parts_.size() < kMostParts) parts_.push_back(part_);
+  else merge(parts_.back().seen, seen);
   part_ = {.seen = {.at_s = now_s, .training = seen.training}, .stage = stage_};
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "headway/trace/trace.h"
 
@@ -47,9 +48,7 @@ Rank rank_of(std::string_view word) {
   return word == "train" || word == "training" ? kByTheWay : kNone;
 }
 
-bool is_word(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '/';
-}
+bool is_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '/'; }
 
 // "0.53", "-1e-3", "nan", "inf", "tensor(0.53, ...)"; where it ends.
 std::optional<double> number_at(const std::string& text, size_t at, size_t& end) {
@@ -73,14 +72,16 @@ std::optional<double> number_at(const std::string& text, size_t at, size_t& end)
   char* stop = nullptr;
   const double value = std::strtod(text.c_str() + at, &stop);
   end = static_cast<size_t>(stop - text.c_str());
-  if (end < text.size() && (is_word(text[end]) || text[end] == '%')) return std::nullopt;  // "3 of", "5%"
+  if (end < text.size() && (is_word(text[end]) || text[end] == '%'))
+    return std::nullopt;  // "3 of", "5%"
   return value;
 }
 
 // Behind the word: "loss: 0.5", "loss 'x' is 0.5", "loss at step 100: 0.5".
 std::optional<double> value_behind(const std::string& text, size_t at) {
   const auto skip = [&] {
-    while (at < text.size() && std::string_view(" \t:='\"|[(>~").find(text[at]) != std::string_view::npos)
+    while (at < text.size() &&
+           std::string_view(" \t:='\"|[(>~").find(text[at]) != std::string_view::npos)
       ++at;
   };
   skip();
@@ -132,9 +133,16 @@ std::optional<double> loss_in(std::string_view line) {
 }
 
 bool names_a_loss(std::string_view variable) {
-  return is_one_of(variable, {"loss", "train_loss", "loss_value", "loss_val", "lossv", "batch_loss",
-                              "step_loss", "loss_float", "cost", "mse", "nll", "objective", "rmse",
-                              "perplexity"});
+  return is_one_of(
+      variable, {"loss", "train_loss", "loss_value", "loss_val", "lossv", "batch_loss", "step_loss",
+                 "loss_float", "cost", "mse", "nll", "objective", "rmse", "perplexity"});
+}
+
+void LossSeries::add_of_bar(double at_s, int64_t step, double value) {
+  const bool same = std::exchange(bar_step_, step) == step;
+  const bool was_finite = std::exchange(bar_was_finite_, std::isfinite(value));
+  if (!same || was_finite != bar_was_finite_) return add(at_s, step, value);
+  if (was_finite) last = kept_.back().value = value;
 }
 
 void LossSeries::add(double at_s, int64_t step, double value) {

@@ -20,6 +20,8 @@ bool names_a_loss(std::string_view variable);
 class LossSeries {
  public:
   void add(double at_s, int64_t step, double value);
+  // Of a bar that is drawn several times a step: the last one counts.
+  void add_of_bar(double at_s, int64_t step, double value);
 
   int64_t finite = 0, bad = 0;
   double first = 0, last = 0;
@@ -28,6 +30,8 @@ class LossSeries {
 
  private:
   std::vector<SeenLoss> kept_;
+  int64_t bar_step_ = -1;
+  bool bar_was_finite_ = false;
 };
 
 }  // namespace headway

@@ -51,6 +51,16 @@ TEST(LossWords, OtherLinesNameNone) {
     EXPECT_FALSE(loss_in(line)) << line;
 }
 
+TEST(LossWords, OfABarTheLastOfAStepCounts) {
+  LossSeries series;
+  const std::pair<int64_t, double> kDrawn[] = {{1, 2.0}, {1, 1.9}, {2, 1.9}, {2, NAN}, {2, NAN}};
+  for (const auto& [step, value] : kDrawn) series.add_of_bar(0, step, value);
+  ASSERT_EQ(series.kept().size(), 2u);
+  EXPECT_DOUBLE_EQ(series.kept()[0].value, 1.9);
+  EXPECT_EQ(series.finite, 2);
+  EXPECT_EQ(series.bad, 1);
+}
+
 TEST(LossWords, ASeriesIsThinnedAndCountsAll) {
   LossSeries series;
   for (int i = 0; i < 10000; ++i) series.add(i, i, i == 7 ? NAN : 1.0 / (i + 1));

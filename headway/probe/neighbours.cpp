@@ -15,7 +15,8 @@ namespace headway {
 namespace {
 
 constexpr double kEveryS = 2;
-constexpr double kMostOfACore = 0.002;  // a machine of thousands of processes is looked at less often
+constexpr double kMostOfACore =
+    0.002;  // a machine of thousands of processes is looked at less often
 constexpr double kMostlyBusy = 0.7;
 constexpr double kCounts = 0.05;  // cores that one must use to be named
 constexpr size_t kMostNamed = 5, kMostProcesses = 20000;

@@ -160,8 +160,9 @@ void OutputReader::take_line(std::string line, double now_s) {
   if (line.find_first_not_of(" \t") == std::string::npos) return;
   traceback_line(line);
   if (!in_traceback_) {
-    if (!keras_line(line, now_s) && !tqdm_line(line, now_s)) plain_line(line, now_s);
-    note_loss(line, now_s);
+    const bool bar = keras_line(line, now_s) || tqdm_line(line, now_s);
+    if (!bar) plain_line(line, now_s);
+    note_loss(line, bar, now_s);
   }
   remark(line, now_s);
 }
@@ -282,11 +283,12 @@ void OutputReader::made(int64_t steps, double now_s) {
 }
 
 // Losses of lines that are whole: a bar's last turn may be read twice.
-void OutputReader::note_loss(const std::string& line, double now_s) {
+void OutputReader::note_loss(const std::string& line, bool bar, double now_s) {
   if (validating_ && !contains(line, "val_")) return;
   const auto value = loss_in(line);
   if (!value) return;
-  losses_.add(now_s, progress_.steps > 0 ? progress_.steps : other_steps_, *value);
+  if (bar) losses_.add_of_bar(now_s, progress_.steps, *value);
+  else losses_.add(now_s, progress_.steps > 0 ? progress_.steps : other_steps_, *value);
   progress_.losses = losses_.finite, progress_.bad_losses = losses_.bad;
   progress_.loss = losses_.last, progress_.first_loss = losses_.first;
 }

@@ -40,20 +40,21 @@ class OutputReader {
   void traceback_line(const std::string& line);
   void at_step(int64_t epoch, int64_t step, int64_t of, double now_s);
   void made(int64_t steps, double now_s);
-  void note_loss(const std::string& line, double now_s);
+  void note_loss(const std::string& line, bool bar, double now_s);
 
   SeenProgress progress_{.source = ProgressSource::kOutput};
   SeenOutput output_{.watched = true};
   LossSeries losses_;
   int64_t other_steps_ = 0;
   double partial_s_[2] = {};  // when the last of it came
-  std::string partial_[2];  // standard output and standard error
-  bool torn_[2] = {};       // what is left of a line that was not seen whole
+  std::string partial_[2];    // standard output and standard error
+  bool torn_[2] = {};         // what is left of a line that was not seen whole
   bool in_traceback_ = false;
   bool learns_length_ = false;  // Keras was not told how many steps an epoch has
   bool validating_ = false;
   int64_t last_epoch_ = 0, last_step_ = 0;
-  std::map<std::pair<int64_t, int64_t>, int64_t> bars_;  // tqdm's by epoch and length: the last step
+  std::map<std::pair<int64_t, int64_t>, int64_t>
+      bars_;  // tqdm's by epoch and length: the last step
 };
 
 // Without colours and cursor movements.

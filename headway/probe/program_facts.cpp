@@ -5,6 +5,7 @@
 
 #include "headway/probe/python_values.h"
 #include "headway/probe/target_file.h"
+#include "headway/probe/thread_settings.h"
 
 namespace headway {
 namespace {
@@ -47,12 +48,25 @@ void note_thread_settings(Target& target, const PythonThread& thread, Outside& o
   for (const PythonFrame& frame : thread.frames) {
     if (!frame.code->users) continue;
     for (const SeenThreadSetting& setting : target.sources.thread_settings(frame.code->file)) {
-      const bool known = std::any_of(
-          out.settings.begin(), out.settings.end(),
-          [&](const SeenThreadSetting& each) { return each.at == setting.at; });
+      const bool known =
+          std::any_of(out.settings.begin(), out.settings.end(),
+                      [&](const SeenThreadSetting& each) { return each.at == setting.at; });
       if (!known && out.settings.size() < kMostSettings) out.settings.push_back(setting);
     }
   }
+}
+
+void note_surroundings(const Surroundings& around, pid_t main, Outside& out) {
+  if (!around.network_files.empty()) out.network_files = around.network_files;
+  out.shm_bytes = around.shm_bytes;
+  out.shm_free_bytes = out.shm_free_bytes < 0 ? around.shm_free_bytes
+                                              : std::min(out.shm_free_bytes, around.shm_free_bytes);
+  out.cuda_libraries = around.cuda_libraries;
+  if (around.framework != Framework::kNone) out.framework = around.framework;
+  out.reference_blas = around.reference_blas;
+  std::erase_if(out.settings, [](const SeenThreadSetting& each) { return each.at.line == 0; });
+  for (SeenThreadSetting& setting : environment_settings_of(main))
+    out.settings.push_back(std::move(setting));
 }
 
 void note_values(const std::vector<SeenValue>& values, pid_t main, Outside& out) {
@@ -68,10 +82,8 @@ void note_values(const std::vector<SeenValue>& values, pid_t main, Outside& out)
         is_missing(value, main))
       out.missing_files.push_back(value.value);
   }
-  if (of_the_trainer > 0)
-    out.batch_size = of_the_trainer;
-  else if (of_the_user > 0)
-    out.batch_size = of_the_user;
+  if (of_the_trainer > 0) out.batch_size = of_the_trainer;
+  else if (of_the_user > 0) out.batch_size = of_the_user;
 }
 
 }  // namespace headway

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "headway/probe/surroundings.h"
 #include "headway/probe/target.h"
 #include "headway/trace/outside.h"
 
@@ -11,6 +12,8 @@ namespace headway {
 void note_source(Target& target, const PythonThread& thread, Outside& out);
 // Of the files that the training thread passes through: what sets how many threads compute.
 void note_thread_settings(Target& target, const PythonThread& thread, Outside& out);
+// What it stands on, and what its environment says.
+void note_surroundings(const Surroundings& around, pid_t main, Outside& out);
 // `main`: the process in whose folder paths begin.
 void note_values(const std::vector<SeenValue>& values, pid_t main, Outside& out);
 

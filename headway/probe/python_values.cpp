@@ -25,13 +25,21 @@ bool contains(const std::string& text, const char* word) {
 
 char kind_of_variable(const std::string& name) {
   if (names_a_secret(name)) return 0;
-  if (is_one_of(
-          name,
-          {"step",       "global_step", "batch_idx", "batch_index",     "batch_id", "iteration",
-           "it",         "i",           "idx",       "index",           "epoch",    "begin_step",
-           "end_step",   "n_steps",     "batch",     "steps_per_epoch", "epochs",   "n_epochs",
-           "num_epochs", "num_workers", "batch_size", "batch_no",       "iter",     "iters",
-           "update",     "minibatch",   "n",          "k",               "t",        "b"}))
+  if (is_one_of(name, {"step",       "global_step",
+                       "batch_idx",  "batch_index",
+                       "batch_id",   "iteration",
+                       "it",         "i",
+                       "idx",        "index",
+                       "epoch",      "begin_step",
+                       "end_step",   "n_steps",
+                       "batch",      "steps_per_epoch",
+                       "epochs",     "n_epochs",
+                       "num_epochs", "num_workers",
+                       "batch_size", "batch_no",
+                       "iter",       "iters",
+                       "update",     "minibatch",
+                       "n",          "k",
+                       "t",          "b"}))
     return 'n';
   if (names_a_loss(name) || name == "running_loss") return 'f';
   if (contains(name, "path") ||
@@ -130,10 +138,8 @@ std::string PythonValues::value_text(const std::string& name, uint64_t object) {
   if (kind == "float" && (wanted == 'f' || wanted == 'n'))
     return fmt::format("{:.6g}", *head.at<double>(16));
   // NumPy's scalars hold their number in the same place.
-  if (kind == "numpy.float64" && wanted == 'f')
-    return fmt::format("{:.6g}", *head.at<double>(16));
-  if (kind == "numpy.float32" && wanted == 'f')
-    return fmt::format("{:.6g}", *head.at<float>(16));
+  if (kind == "numpy.float64" && wanted == 'f') return fmt::format("{:.6g}", *head.at<double>(16));
+  if (kind == "numpy.float32" && wanted == 'f') return fmt::format("{:.6g}", *head.at<float>(16));
   if (kind == "str" && wanted == 's')
     return redact_variable(name, stacks_.objects().text(object, 300).value_or(""));
   if (kind == "list" && (wanted == 'l' || name == "batch"))

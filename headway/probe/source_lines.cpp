@@ -12,7 +12,7 @@ namespace headway {
 namespace {
 
 constexpr size_t kMostLines = 50000, kMostFiles = 64, kLongestLine = 160;
-constexpr size_t kMostCompiled = 32, kMostSettings = 8;  // of one file
+constexpr size_t kMostCompiled = 32, kMostSettings = 8;          // of one file
 constexpr size_t kLargestFile = 4 << 20, kMostBytes = 16 << 20;  // one; all that are remembered
 
 bool contains(const std::string& text, const char* part) {
@@ -150,8 +150,8 @@ const std::vector<std::string>& SourceLines::compiled_functions(const std::strin
       std::string_view made = code.substr(is + 1), name = code.substr(0, is);
       made.remove_prefix(std::min(made.find_first_not_of(' '), made.size()));
       name = name.substr(0, name.find_last_not_of(' ') + 1);
-      for (const char* maker : {"jax.jit(", "jit(", "jax.pmap(", "pmap(", "nnx.jit(",
-                                "eqx.filter_jit("})
+      for (const char* maker :
+           {"jax.jit(", "jit(", "jax.pmap(", "pmap(", "nnx.jit(", "eqx.filter_jit("})
         if (made.starts_with(maker)) {
           found.emplace_back(name);
           break;
@@ -171,8 +171,8 @@ bool SourceLines::calls_compiled(const std::string& file, int64_t line) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     const size_t at = text.find(name + "(");
     return at != std::string::npos &&
-           (at == 0 || !(std::isalnum(static_cast<unsigned char>(text[at - 1])) ||
-                         text[at - 1] == '_'));
+           (at == 0 ||
+            !(std::isalnum(static_cast<unsigned char>(text[at - 1])) || text[at - 1] == '_'));
   });
 }
 

@@ -18,8 +18,8 @@ bool touches_one_element(const std::string& line);
 // The line calls a library that makes or reads data and does not train: numpy, PIL, json, open() ...
 bool calls_for_data(const std::string& line);
 
-// Does the line ask for a lock, or wait for a thread, itself? Else a library that it calls waits for
-// threads of its own. True when nothing is known of it.
+// Does the line ask for a lock, or wait for a thread, itself? Else a library that it calls waits
+// for threads of its own. True when nothing is known of it.
 bool may_take_a_lock(const std::string& line);
 
 // Is this file of the person who wrote the program, and not of a library or of Python itself?

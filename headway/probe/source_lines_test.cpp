@@ -90,12 +90,11 @@ TEST(SourceLines, TheLineThatDecodesIsFound) {
 
 TEST(SourceLines, ACallOfWhatJaxCompiledIsKnown) {
   const auto calls = [](int64_t line) {
-    return with_source("@partial(jax.jit, donate_argnums=0)\ndef step(p, x):\n    return p\n"
-                       "loss_fn = jax.jit(raw_loss)\ndef other(x): return x\n"
-                       "p = step(p, x)\nl = loss_fn(p)\nx = other(x)\nx = big_step(x)\n",
-                       [&](SourceLines& s, const std::string& file) {
-                         return s.calls_compiled(file, line);
-                       });
+    return with_source(
+        "@partial(jax.jit, donate_argnums=0)\ndef step(p, x):\n    return p\n"
+        "loss_fn = jax.jit(raw_loss)\ndef other(x): return x\n"
+        "p = step(p, x)\nl = loss_fn(p)\nx = other(x)\nx = big_step(x)\n",
+        [&](SourceLines& s, const std::string& file) { return s.calls_compiled(file, line); });
   };
   EXPECT_TRUE(calls(6));
   EXPECT_TRUE(calls(7));
@@ -105,9 +104,9 @@ TEST(SourceLines, ACallOfWhatJaxCompiledIsKnown) {
 }
 
 TEST(SourceLines, LinesThatSetThreadsAreFoundWithTheirNumbers) {
-  const auto found = with_source(
-      "import torch\ntorch.set_num_threads(1)\nthreads = 4\n",
-      [](SourceLines& s, const std::string& file) { return s.thread_settings(file); });
+  const auto found =
+      with_source("import torch\ntorch.set_num_threads(1)\nthreads = 4\n",
+                  [](SourceLines& s, const std::string& file) { return s.thread_settings(file); });
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].text, "torch.set_num_threads(1)");
   EXPECT_EQ(found[0].at.line, 2);

@@ -18,6 +18,14 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   return hash;
 }
 
+// No Python code asked for the lock: what was called waits for threads of its own, or Python itself
+// for its turn.
+bool waits_inside_a_call(const SeenStack& stack) {
+  const SeenFrame& innermost = stack.frames[0];
+  if (stack.activity == Activity::kUser) return innermost.users && !may_take_a_lock(innermost.text);
+  return stack.activity == Activity::kFit && !innermost.file.ends_with("threading.py");
+}
+
 }  // namespace
 
 std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sources) {
@@ -65,10 +73,9 @@ const SeenStack& StackCounts::add(const PythonThread& thread, const Sample& samp
     if (stack.activity == Activity::kUser && thread.frames[0].code->users &&
         sources.calls_compiled(thread.frames[0].code->file, thread.frames[0].line))
       stack.activity = Activity::kStep;
-    const bool computes = stack.activity == Activity::kUser && stack.wait == Wait::kLock &&
-                          stack.frames[0].users && !may_take_a_lock(stack.frames[0].text);
-    stack.account = account_of(stack.activity, computes ? Wait::kNothing : stack.wait,
-                               stack.training);
+    const bool computes = stack.wait == Wait::kLock && waits_inside_a_call(stack);
+    stack.account =
+        account_of(stack.activity, computes ? Wait::kNothing : stack.wait, stack.training);
   }
   ++stack.samples;
   stack.with_gil += thread.holds_gil;

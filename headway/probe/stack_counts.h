@@ -27,7 +27,7 @@ class StackCounts {
   };
   // Gives back what it was counted as.
   const SeenStack& add(const PythonThread& thread, const Sample& sample, SourceLines& sources,
-                         double now_s);
+                       double now_s);
 
   std::vector<SeenStack> most(size_t limit) const;  // most often seen first
 

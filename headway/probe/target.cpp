@@ -1,6 +1,7 @@
 #include "headway/probe/target.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -13,9 +14,9 @@ namespace headway {
 namespace {
 
 constexpr double kLookAgainS = 0.25, kLookSeldomS = 3;
-constexpr size_t kMostValues = 60;  // of one stack
+constexpr size_t kMostValues = 60;             // of one stack
 constexpr double kStillS = 2, kAskEveryS = 2;  // whom a thread waits for
-constexpr double kLate = 0.6;       // how much of the last rate stays in "of late"
+constexpr double kLate = 0.6;                  // how much of the last rate stays in "of late"
 
 TaskState state_of(char letter) {
   switch (letter) {
@@ -194,7 +195,7 @@ bool Target::read_counters(double now_s) {
   std::erase_if(thread_cores, [&](const auto& each) { return !now.count(each.first); });
   before_ = std::move(now);
   if (passed > 0) seen.cores = kLate * seen.cores + (1 - kLate) * grown / passed;
-  seen.cpu_s = stat.cpu_s, all_cpu_s = stat.cpu_s + stat.reaped_s;
+  seen.cpu_s = stat.cpu_s;
   seen.still_s = stacks_ ? now_s - any_changed_s : 0;
   return true;
 }

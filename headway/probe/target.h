@@ -50,11 +50,10 @@ class Target {
   SeenProcess seen{};
   SourceLines sources;
   std::vector<ThreadCounters::Thread> threads{};
-  std::map<pid_t, double> thread_cores{};  // of late
-  double cpu_s = 0, ready_s = 0;           // all threads, since the watch began
-  double main_cpu_s = 0, main_ready_s = 0;  // its main thread, likewise
-  double all_cpu_s = 0;  // since it began, with its children that have ended
-  double read_bytes = 0;                   // asked for, since it began
+  std::map<pid_t, double> thread_cores{};   // of late
+  double cpu_s = 0, ready_s = 0;            // all threads, since the watch began
+  double main_cpu_s = 0, main_ready_s = 0;  // its main thread
+  double read_bytes = 0;                    // asked for, since it began
   PythonThread main_stack{};
   double changed_s = 0;      // when the main thread's stack last did
   double any_changed_s = 0;  // when any thread's stack did

@@ -16,7 +16,7 @@ constexpr size_t kLargestEnvironment = 256 << 10;
 constexpr int64_t kMostThreads = 4096;
 
 constexpr std::string_view kVariables[] = {
-    "OMP_NUM_THREADS",     "MKL_NUM_THREADS",         "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",     "MKL_NUM_THREADS",        "OPENBLAS_NUM_THREADS",
     "NUMEXPR_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
 };
 constexpr std::string_view kXlaThreads = "intra_op_parallelism_threads=";
@@ -46,9 +46,8 @@ void add_xla(std::string_view flags, std::vector<SeenThreadSetting>& out) {
   if (const size_t at = flags.find(kXlaThreads); at != std::string_view::npos)
     if (const auto threads = count_in(flags.substr(at + kXlaThreads.size())))
       out.push_back({fmt::format("XLA_FLAGS={}{}", kXlaThreads, *threads), {}, *threads});
-  if (const size_t at = flags.find(kXlaEigen); at != std::string_view::npos &&
-                                               flags.substr(at + kXlaEigen.size())
-                                                   .starts_with("false"))
+  if (const size_t at = flags.find(kXlaEigen);
+      at != std::string_view::npos && flags.substr(at + kXlaEigen.size()).starts_with("false"))
     out.push_back({fmt::format("XLA_FLAGS=--{}false", kXlaEigen), {}, 1});
 }
 
@@ -96,8 +95,8 @@ SettingCall setting_in_line(std::string_view line) {
     const size_t at = find_word(line, call);
     if (at == std::string_view::npos || line.substr(at + call.size(), 1) != "(") continue;
     std::string_view argument = line.substr(at + call.size() + 1);
-    if (const size_t equals = argument.find('='); argument.starts_with("limits") ||
-                                                  argument.starts_with("num_threads"))
+    if (const size_t equals = argument.find('=');
+        argument.starts_with("limits") || argument.starts_with("num_threads"))
       argument.remove_prefix(equals == std::string_view::npos ? argument.size() : equals + 1);
     if (const auto threads = count_in(argument))
       return {fmt::format("{}({})", call, *threads), *threads};
@@ -110,7 +109,8 @@ SettingCall setting_in_line(std::string_view line) {
     if (at == std::string_view::npos || at < environment) continue;
     std::string_view rest = line.substr(at + name.size());
     rest.remove_prefix(std::min(rest.find_first_not_of("\"'] ,=:"), rest.size()));
-    if (const auto threads = count_in(rest)) return {fmt::format("{}={}", name, *threads), *threads};
+    if (const auto threads = count_in(rest))
+      return {fmt::format("{}={}", name, *threads), *threads};
   }
   return {};
 }

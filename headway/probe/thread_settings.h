@@ -18,8 +18,8 @@ namespace headway {
 std::vector<SeenThreadSetting> settings_in_environment(std::string_view environment);
 std::vector<SeenThreadSetting> environment_settings_of(pid_t pid);
 
-// Of one line of Python: "torch.set_num_threads(1)". Nothing (threads 0) when there is none, or when
-// the number is not written there.
+// Of one line of Python: "torch.set_num_threads(1)". Nothing (threads 0) when there is none, or
+// when the number is not written there.
 struct SettingCall {
   std::string text{};
   int64_t threads = 0;

@@ -15,15 +15,15 @@ namespace {
 // Best first. From `kWeak` on they may count anything, the files that a generator tries in vain
 // among them: there the loop must be one that trains.
 constexpr std::string_view kCountSteps[] = {
-    "global_step", "step",   "batch_idx", "batch_index", "batch_id", "iteration", "begin_step",
-    "batch_no",    "minibatch", "update", "iter",        "iters",    "it",        "batch",
-    "b",           "i",      "n",         "k",           "t"};
+    "global_step", "step",      "batch_idx", "batch_index", "batch_id", "iteration", "begin_step",
+    "batch_no",    "minibatch", "update",    "iter",        "iters",    "it",        "batch",
+    "b",           "i",         "n",         "k",           "t"};
 constexpr size_t kWeak = 7;
-constexpr int64_t kSmallestBatch = 4;            // that a stride is taken for
-constexpr int64_t kChanges = 2;                  // before it is believed
-constexpr double kSteadilyS = 5;                 // it must rise for so long where no step can be seen
-constexpr int64_t kRises = 4;                    // ... and so often
-constexpr double kStaysS = 10;                   // a better one that is out of sight keeps its place
+constexpr int64_t kSmallestBatch = 4;  // that a stride is taken for
+constexpr int64_t kChanges = 2;        // before it is believed
+constexpr double kSteadilyS = 5;       // it must rise for so long where no step can be seen
+constexpr int64_t kRises = 4;          // ... and so often
+constexpr double kStaysS = 10;         // a better one that is out of sight keeps its place
 constexpr int64_t kLargest = 1'000'000'000'000;  // no run takes as many steps
 constexpr double kStepMemory = 0.7;              // of the pace so far
 constexpr size_t kMostCounters = 200;

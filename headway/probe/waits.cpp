@@ -118,7 +118,8 @@ std::optional<SystemCall> parse_system_call(const std::string& text) {
 
 std::vector<int> watched_by_epoll(std::string_view fdinfo) {
   std::vector<int> out;
-  for (size_t at = fdinfo.find("tfd:"); at != std::string_view::npos && out.size() < kMostDescriptors;
+  for (size_t at = fdinfo.find("tfd:");
+       at != std::string_view::npos && out.size() < kMostDescriptors;
        at = fdinfo.find("tfd:", at + 1)) {
     const std::string number(fdinfo.substr(at + 4, 16));
     out.push_back(std::atoi(number.c_str()));

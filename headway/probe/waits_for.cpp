@@ -114,8 +114,7 @@ std::optional<std::string> peer_in(std::string_view table, uint64_t inode) {
     int local_port = 0, port = 0;
     address_text(words[1], local_port);
     const std::string address = address_text(words[2], port);
-    if (port == 0)
-      out = fmt::format("connections to port {}", local_port);
+    if (port == 0) out = fmt::format("connections to port {}", local_port);
     else
       out = words[2].size() > 13 ? fmt::format("[{}]:{}", address, port)
                                  : fmt::format("{}:{}", address, port);

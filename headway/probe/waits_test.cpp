@@ -66,9 +66,9 @@ TEST_F(OwnDescriptors, OfPollAndSelectAreReadFromMemory) {
   fd_set set;
   FD_ZERO(&set);
   FD_SET(ends_[1], &set);
-  EXPECT_EQ(asked(SYS_pselect6, static_cast<uint64_t>(ends_[1] + 1),
-                  reinterpret_cast<uint64_t>(&set)),
-            (std::vector{ends_[1]}));
+  EXPECT_EQ(
+      asked(SYS_pselect6, static_cast<uint64_t>(ends_[1] + 1), reinterpret_cast<uint64_t>(&set)),
+      (std::vector{ends_[1]}));
 }
 
 TEST_F(OwnDescriptors, OfEpollAreReadFromTheKernel) {

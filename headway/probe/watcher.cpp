@@ -5,16 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "headway/core/clock.h"
 #include "headway/core/limits.h"
 #include "headway/probe/activity.h"
+#include "headway/probe/endings.h"
 #include "headway/probe/permission.h"
 #include "headway/probe/program_facts.h"
-#include "headway/probe/surroundings.h"
-#include "headway/probe/thread_settings.h"
 #include "headway/probe/waits_for.h"
 #include "headway/trace/redact.h"
 
@@ -26,23 +23,8 @@ constexpr int64_t kLongestLookNs = 500'000'000;
 constexpr size_t kMostKept = 256 << 20;  // of what targets showed us
 constexpr double kMostOfACore = 0.012;   // for reading stacks
 constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
-constexpr double kLate = 0.6;
-constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
 constexpr size_t kMostValues = 60;
-
-std::string ending_text(int status) {
-  if (WIFSIGNALED(status))
-    return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  return fmt::format("exit status {}", WEXITSTATUS(status));
-}
-
-// What a process left for its parent: the last number of its line in /proc. 0: not known, or well.
-int wait_status_of(pid_t pid) {
-  const std::string whole = file_text(fmt::format("/proc/{}/stat", pid), 1024);
-  const size_t code = whole.find_last_of(' ');
-  return code == std::string::npos ? 0 : std::atoi(whole.c_str() + code + 1);
-}
 
 }  // namespace
 
@@ -169,7 +151,6 @@ void Watcher::find_processes() {
     target->seen.role = pid == main_           ? Role::kMain
                         : target->has_python() ? Role::kWorker
                                                : Role::kOther;
-  if (main_target()) seen_.command = redact(fmt::format("{}", fmt::join(command_line(main_), " ")));
 }
 
 // A zombie tells how it ended to those who may look.
@@ -223,8 +204,8 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
 void Watcher::note_training_thread(const PythonThread& thread, Activity activity) {
   if (seen_.training_since_s < 0 && is_training(activity)) seen_.training_since_s = now_s();
   output_.validates(activity == Activity::kValidate);
-  const bool steps = activity == Activity::kStep || activity == Activity::kTrace ||
-                     activity == Activity::kSync;
+  const bool steps =
+      activity == Activity::kStep || activity == Activity::kTrace || activity == Activity::kSync;
   for (const PythonFrame& frame : thread.frames) {
     const PythonCode& code = *frame.code;
     if (code.users && steps && loops_.stepping.size() < kMostLoops)
@@ -263,7 +244,8 @@ void Watcher::read_ledger(CoreLedger::Used used) {
 void Watcher::read_counters() {
   const double now = now_s();
   if (const auto words = command_line(main_); !words.empty()) seen_.command = command_text(words);
-  double cores = 0, read_bytes = 0, ready = 0, cpu = 0;
+  double cores = 0;
+  RunRates::Sums sums;
   CoreLedger::Used used_now;
   std::map<pid_t, std::string> tree;
   for (const auto& [pid, target] : targets_) tree[pid] = target->seen.name;
@@ -278,22 +260,11 @@ void Watcher::read_counters() {
     }
     target->look_whom(now, tree);
     cores += target->seen.cores;
-    read_bytes += target->read_bytes, ready += target->ready_s, cpu += target->cpu_s;
+    sums.read_bytes += target->read_bytes;
+    sums.ready_s += target->ready_s, sums.cpu_s += target->cpu_s;
   }
   seen_.cores = cores;
-  const double passed = now - last_read_s_;
-  if (passed > 0) {
-    const double rate = std::max(0.0, (read_bytes - last_read_bytes_) / passed);
-    seen_.read_rate = kLate * seen_.read_rate + (1 - kLate) * rate;
-    if (rate >= kReadMoves && last_read_s_ > 0) moved_s_ = now;
-    const double waited = std::max(0.0, ready - last_ready_s_),
-                 used = std::max(0.0, cpu - last_cpu_s_);
-    const double wanted = (waited + used) / passed;
-    seen_.wanted_cores = kLate * seen_.wanted_cores + (1 - kLate) * wanted;
-    if (waited + used > 0)
-      seen_.ready_share = kLate * seen_.ready_share + (1 - kLate) * waited / (waited + used);
-  }
-  last_read_s_ = now, last_read_bytes_ = read_bytes, last_ready_s_ = ready, last_cpu_s_ = cpu;
+  if (rates_.take(now, sums, seen_)) moved_s_ = now;
   if (output_.output().bytes != last_bytes_) moved_s_ = now;
   if (output_.progress().steps + variables_.progress().steps != last_steps_) moved_s_ = now;
   last_bytes_ = output_.output().bytes,
@@ -333,36 +304,35 @@ void Watcher::read_variables() {
   variables_.take(seen_.values, loops_, now_s());
   output_.steps_are(variables_.progress().steps);
   note_thread_settings(*main, main->main_stack, seen_);
+  if (reads_others_ = !reads_others_; reads_others_) read_other_variables();
+  seen_.values.insert(seen_.values.end(), other_values_.begin(), other_values_.end());
+  if (seen_.values.size() > kMostValues) seen_.values.resize(kMostValues);
+  note_values(seen_.values, main_, seen_);
+}
+
+// Of all threads but the main one: dear, and half as often will do.
+void Watcher::read_other_variables() {
+  other_values_.clear();
   for (auto& [pid, target] : targets_) {
     if (!target->has_python()) continue;
     const PythonThreads threads = target->read_stacks(now_s());
     for (const PythonThread& thread : threads.read) {
-      if (is_late()) break;
+      if (is_late()) return;
       note_source(*target, thread, seen_);
-      if (thread.torn || (pid == main_ && main->is_main_thread(thread.tid))) continue;
-      if (seen_.values.size() > kMostValues) continue;
-      for (SeenValue& value : target->read_values(thread)) seen_.values.push_back(std::move(value));
+      if (thread.torn || (pid == main_ && target->is_main_thread(thread.tid))) continue;
+      if (other_values_.size() > kMostValues) continue;
+      for (SeenValue& value : target->read_values(thread))
+        other_values_.push_back(std::move(value));
     }
-    if (seen_.values.size() > kMostValues || is_late()) break;
+    if (other_values_.size() > kMostValues) return;
   }
-  note_values(seen_.values, main_, seen_);
 }
 
 void Watcher::look_around_all() {
   if (!targets_.count(main_)) return;
   const Surroundings around = look_around(main_);
-  if (!around.network_files.empty()) seen_.network_files = around.network_files;
-  seen_.shm_bytes = around.shm_bytes;
-  seen_.shm_free_bytes = seen_.shm_free_bytes < 0
-                             ? around.shm_free_bytes
-                             : std::min(seen_.shm_free_bytes, around.shm_free_bytes);
-  seen_.cuda_libraries = around.cuda_libraries;
-  if (around.framework != Framework::kNone) seen_.framework = around.framework;
+  note_surroundings(around, main_, seen_);
   if (keras_fits_) seen_.framework = Framework::kKeras;
-  seen_.reference_blas = around.reference_blas;
-  std::erase_if(seen_.settings, [](const SeenThreadSetting& each) { return each.at.line == 0; });
-  for (SeenThreadSetting& setting : environment_settings_of(main_))
-    seen_.settings.push_back(std::move(setting));
   std::set<int64_t> pids;
   for (const auto& [pid, target] : targets_) pids.insert(pid);
   devices_.look_around(pids, around.gpu_open);

@@ -14,6 +14,7 @@
 #include "headway/probe/devices.h"
 #include "headway/probe/output_reader.h"
 #include "headway/probe/random_factor.h"
+#include "headway/probe/run_rates.h"
 #include "headway/probe/stack_counts.h"
 #include "headway/probe/target.h"
 #include "headway/probe/variable_progress.h"
@@ -63,6 +64,7 @@ class Watcher {
   void note_training_thread(const PythonThread& thread, Activity activity);
   void read_counters();
   void read_variables();
+  void read_other_variables();
   void read_ledger(CoreLedger::Used used);
   CoreLedger::Stage stage() const;
   SeenProgress progress() const;
@@ -91,11 +93,13 @@ class Watcher {
   pid_t system_of_ = 0;
   double next_system_s_ = 0;
   Outside seen_;
+  std::vector<SeenValue> other_values_;
+  bool reads_others_ = false;
   RunFacts run_;
   std::vector<TraceSample> samples_;
   double next_stacks_s_ = 0, next_counters_s_ = 0, next_around_s_ = 1;
   double moved_s_ = 0;  // when output, a step or reading last moved
-  double last_read_bytes_ = 0, last_read_s_ = 0, last_ready_s_ = 0, last_cpu_s_ = 0;
+  RunRates rates_;
   int64_t last_bytes_ = 0, last_steps_ = 0;
   double tree_cpu_s_ = 0;
   size_t next_worker_ = 0;

@@ -62,5 +62,34 @@ TEST(Watcher, SaysOfAZombieThatThereIsNothingToWatch) {
   ::waitpid(child, nullptr, 0);
 }
 
+TEST(Watcher, CountsWhatCannotBeReadAsUnknown) {
+  const PinnedChild child;  // no Python
+  Watcher watcher(child.pid, {});
+  std::vector<LedgerEntry> entries;
+  for (int i = 0; i < 500 && entries.empty(); ++i) {
+    EXPECT_TRUE(watcher.look());
+    ::usleep(20'000);
+    for (const LedgerBlock& block : watcher.trace().outside.ledger)
+      entries.insert(entries.end(), block.entries.begin(), block.entries.end());
+  }
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].account, Account::kUnknown);
+  EXPECT_EQ(entries[0].device, DeviceState::kNone);
+  EXPECT_GT(entries[0].looks, 0);
+}
+
+TEST(RandomFactor, IsOneOnAverageAndNeverTheSame) {
+  RandomFactor random(7);
+  double sum = 0, before = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const double factor = random.next();
+    EXPECT_GE(factor, 0.5);
+    EXPECT_LE(factor, 1.5);
+    EXPECT_NE(factor, before);
+    sum += before = factor;
+  }
+  EXPECT_NEAR(sum / 10000, 1, 0.02);
+}
+
 }  // namespace
 }  // namespace headway

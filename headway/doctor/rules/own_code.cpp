@@ -30,7 +30,7 @@ std::optional<OwnCode> own_code(const Observations& o) {
     return s.account == Account::kRunsOwnCode || s.account == Account::kWaitsForDisk ||
            s.account == Account::kSleeps || s.account == Account::kWaitsForChild;
   };
-  const Share share = o.ledger.of({Account::kRunsOwnCode, Account::kWaitsForDisk, Account::kSleeps,
+  const Share share = o.ledger.alone({Account::kRunsOwnCode, Account::kWaitsForDisk, Account::kSleeps,
                                    Account::kWaitsForChild});
   if (share.low < kSaid) return std::nullopt;
   OwnCode out{.hot = o.looks->hottest(own), .share = share.low};
@@ -49,6 +49,30 @@ std::string function_text(const HotLine& hot) {
 std::string gpu_text(const Observations& o) {
   const auto busy = o.gpu_busy();
   return busy ? fmt::format("; the GPU is busy {:.0f}% of the time", 100 * *busy) : "";
+}
+
+// Neither computing nor the user's own code: what else takes the time, if anything removable does.
+std::optional<Finding> hot_account(const Observations& o) {
+  if (!o.looks || !o.ledger.is_enough()) return std::nullopt;
+  for (const LedgerLine& line : o.ledger.lines()) {
+    if (line.account != Account::kWaitsForLock && line.account != Account::kWaitsForPipe &&
+        line.account != Account::kPages && line.account != Account::kCommunicates &&
+        line.account != Account::kNoCoreOwn)
+      continue;
+    const Share share = o.ledger.alone({line.account});
+    if (share.low < kOwnCode) continue;
+    return Finding{.cause = Cause::kHotLine,
+                   .severity = severity_of_share(share.low),
+                   .confidence = 0.5,
+                   .summary = fmt::format("{:.0f}% of the training thread's time: {}",
+                                          100 * share.share, text_of(line.account)),
+                   .evidence = {share_text(share), fmt::format("{:.2f} of {:.3g} cores are used",
+                                                               o.looks->seen.cores, o.cpus())},
+                   .where = line.where,
+                   .fix = "look at what it waits for, and do it ahead of time or less often",
+                   .predicted_gain = gain_without(share.low)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -99,7 +123,7 @@ std::optional<Finding> own_code_feeds(const Observations& o) {
 
 std::optional<Finding> garbage_collection(const Observations& o) {
   if (!o.looks || !o.ledger.is_enough()) return std::nullopt;
-  const Share share = o.ledger.of(Account::kCollectsGarbage);
+  const Share share = o.ledger.alone({Account::kCollectsGarbage});
   if (share.low < kSaid) return std::nullopt;
   return Finding{.cause = Cause::kGarbageCollection,
                  .severity = severity_of_share(share.low),
@@ -114,7 +138,7 @@ std::optional<Finding> garbage_collection(const Observations& o) {
 
 std::optional<Finding> reference_blas(const Observations& o) {
   if (!o.looks || !o.looks->seen.reference_blas || !o.ledger.is_enough()) return std::nullopt;
-  const Share computes = o.ledger.of(Account::kComputes);
+  const Share computes = o.ledger.alone({Account::kComputes});
   if (computes.low < kComputesMost || o.looks->seen.cores > kOneCore) return std::nullopt;
   return Finding{.cause = Cause::kReferenceBlas,
                  .severity = Severity::kWarning,
@@ -131,7 +155,7 @@ std::optional<Finding> reference_blas(const Observations& o) {
 std::optional<Finding> one_thread_by_setting(const Observations& o) {
   if (!o.looks || o.cpus() < 2 || !o.ledger.is_enough() || o.gpu_busy()) return std::nullopt;
   const Outside& seen = o.looks->seen;
-  const Share computes = o.ledger.of(Account::kComputes);
+  const Share computes = o.ledger.alone({Account::kComputes});
   if (computes.low < kComputesMost || seen.cores > kOneCore || o.ledger.seconds() < kSettledS ||
       o.looks->workers() > 0)
     return std::nullopt;
@@ -149,10 +173,30 @@ std::optional<Finding> one_thread_by_setting(const Observations& o) {
   return std::nullopt;
 }
 
+// A GPU that idles while the training thread is busy with the steps themselves.
+std::optional<Finding> gpu_waits_for_orders(const Observations& o) {
+  constexpr double kIdle = 0.5;
+  const auto busy = o.gpu_busy();
+  if (!o.looks || !busy || *busy >= kIdle || !o.ledger.is_enough()) return std::nullopt;
+  const Share idle = o.ledger.of(Account::kComputes, DeviceState::kIdle);
+  if (idle.low < kIdle || o.ledger.seconds() < kSettledS) return std::nullopt;
+  return Finding{.cause = Cause::kLaunchBound,
+                 .severity = Severity::kWarning,
+                 .confidence = 0.65,
+                 .summary = fmt::format("the GPU waits for orders: it is busy {:.0f}% of the time, and "
+                                        "what it lacks is not data",
+                                        100 * *busy),
+                 .evidence = {"the training thread works on the steps " + share_text(idle) +
+                              " while the GPU idles"},
+                 .where = o.ledger.where(Account::kComputes),
+                 .fix = "a larger batch while memory lasts; torch.compile, CUDA graphs or tf.function; "
+                        "fewer small operators and values read back (.item())"};
+}
+
 // No rule knows it, but this much is known: where the time goes.
 std::optional<Finding> hot_line(const Observations& o) {
   const auto own = own_code(o);
-  if (!own || own->share < kOwnCode) return std::nullopt;
+  if (!own || own->share < kOwnCode) return hot_account(o);
   Finding f{.cause = Cause::kHotLine,
             .severity = severity_of_share(own->share),
             .confidence = 0.6,

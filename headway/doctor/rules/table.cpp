@@ -122,7 +122,7 @@ constexpr CauseRule kRules[] = {
     {Cause::kGarbageCollection, garbage_collection},
     {Cause::kBatchTooSmall,
      first_of<by_counters<measured_small_batch, batch_too_small>, by_looks<batch_too_small>>},
-    {Cause::kLaunchBound, by_counters<launch_bound>},
+    {Cause::kLaunchBound, first_of<by_counters<launch_bound>, gpu_waits_for_orders>},
     {Cause::kReferenceBlas, reference_blas},
     {Cause::kNoMixedPrecision, by_counters<float32_on_a_gpu>},
     {Cause::kOutputBuffered, by_looks<output_buffered>},

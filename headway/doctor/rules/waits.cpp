@@ -158,8 +158,8 @@ std::optional<Finding> producer_is_gone(const Observations& o) {
   const auto other_thread = [](const SeenStack& s) {
     return s.process == Role::kMain && !s.main_thread && s.user_frame();
   };
-  const bool had = o.looks->count(other_thread) > 0, has = o.looks->count(other_thread, true) > 0;
-  if (o.looks->workers() > 0 || has) return std::nullopt;
+  const bool had = o.looks->count(other_thread) > 0;
+  if (o.looks->workers() > 0 || o.seen()->python_threads > 1) return std::nullopt;
   const bool raised = o.seen()->output.traceback;
   if (!had && !raised) return std::nullopt;
   Finding f{.cause = Cause::kWorkerDied,
@@ -190,7 +190,7 @@ std::optional<Finding> loop_never_ends(const Observations& o) {
   const double silent = seen.output.watched ? seen.at_s - seen.output.last_s : since;
   const double patience = std::max(kLoopsS, 20 * o.step_s());
   if (since < patience || silent < kLoopsS || seen.read_rate > kQuietRead) return std::nullopt;
-  if (o.looks->late_share(own) < kNearlyAlways || seen.cores < kOneCore) return std::nullopt;
+  if (o.looks->late_share(own) < kNearlyAlways || seen.wanted_cores < kOneCore) return std::nullopt;
   const HotLine hot = o.looks->hottest(own, true);
   const bool endless = !seen.endless.empty();
   const bool grows = o.looks->memory_grows();

@@ -20,6 +20,7 @@ std::optional<Finding> own_code_feeds(const Observations& o);  // no-prefetch
 std::optional<Finding> garbage_collection(const Observations& o);
 std::optional<Finding> reference_blas(const Observations& o);
 std::optional<Finding> one_thread_by_setting(const Observations& o);
+std::optional<Finding> gpu_waits_for_orders(const Observations& o);
 std::optional<Finding> hot_line(const Observations& o);
 
 // told_losses.cpp: what the losses say that a program told.
