@@ -228,21 +228,21 @@ void bench_feed(const Settings& s) {
                                                             : "record";
   if (s.json) {
     nlohmann::json out = {{"dataset", s.dataset},
-                       {"kind", input.what()},
-                       {"pipeline", dataset.describe()},
-                       {"items_per_s", m.per_s()},
-                       {"images_per_s", m.per_s()},
-                       {"cpu_ms_per_item", m.cpu_ms()},
-                       {"first_batch_ms", m.first_batch_ms},
-                       {"items", m.items},
-                       {"seconds", m.wall_s},
-                       {"threads", m.threads},
-                       {"cpus", limits.cpus},
-                       {"cores_used", m.cpu_s / m.wall_s},
-                       {"stages", stages_json(m)},
-                       {"steps", steps_json(steps)},
-                       {"limit", {{"kind", limit.cause}, {"text", limit.text}}},
-                       {"explain", m.explanation}};
+                          {"kind", input.what()},
+                          {"pipeline", dataset.describe()},
+                          {"items_per_s", m.per_s()},
+                          {"images_per_s", m.per_s()},
+                          {"cpu_ms_per_item", m.cpu_ms()},
+                          {"first_batch_ms", m.first_batch_ms},
+                          {"items", m.items},
+                          {"seconds", m.wall_s},
+                          {"threads", m.threads},
+                          {"cpus", limits.cpus},
+                          {"cores_used", m.cpu_s / m.wall_s},
+                          {"stages", stages_json(m)},
+                          {"steps", steps_json(steps)},
+                          {"limit", {{"kind", limit.cause}, {"text", limit.text}}},
+                          {"explain", m.explanation}};
     const nlohmann::json judged = json_of(m.diagnosis.verdict, m.diagnosis.findings);
     for (const char* key : {"verdict", "sentence", "findings"}) out[key] = judged[key];
     return print_json(out);

@@ -15,9 +15,7 @@ std::string_view variable(const char* name) {
 
 }  // namespace
 
-bool moves_cursor(std::FILE* out) {
-  return isatty(fileno(out)) != 0 && variable("TERM") != "dumb";
-}
+bool moves_cursor(std::FILE* out) { return isatty(fileno(out)) != 0 && variable("TERM") != "dumb"; }
 
 bool wants_color() { return variable("NO_COLOR").empty(); }
 

@@ -37,7 +37,7 @@ std::optional<SkipEntry> entry_in(const std::string& line) {
   }
   const JsonView entry(json, "the line");
   return SkipEntry{entry.get<std::string>("file", ""), entry.get<int64_t>("offset", -1),
-                     entry.get<std::string>("reason", "")};
+                   entry.get<std::string>("reason", "")};
 }
 
 }  // namespace

@@ -305,9 +305,9 @@ Stall Pipeline::stall() const {
       ++idle;
       continue;
     }
-    const std::string at = fmt::format(
-        "in {} of {} for {:.1f} s{}", a.op.empty() ? "its source" : a.op, a.stage,
-        double(now - a.since_ns) * 1e-9, a.file.empty() ? "" : ", on " + a.file);
+    const std::string at =
+        fmt::format("in {} of {} for {:.1f} s{}", a.op.empty() ? "its source" : a.op, a.stage,
+                    double(now - a.since_ns) * 1e-9, a.file.empty() ? "" : ", on " + a.file);
     if (out.where.empty()) out.where = at, out.stage = a.stage;
     text += fmt::format("  worker {}: {}\n", worker->number, at);
   }

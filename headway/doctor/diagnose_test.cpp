@@ -128,7 +128,8 @@ TEST(Doctor, BlamesDecodeWhenEveryCoreDecodes) {
 
 TEST(Doctor, BlamesTheUsersFunctionByItsName) {
   EXPECT_EQ(causes({.op = {.name = "augment"}, .op_ms = 200}), "input-bound");
-  EXPECT_EQ(worst({.op = {.name = "augment"}, .op_ms = 200}).where, "augment in stage augment+batch");
+  EXPECT_EQ(worst({.op = {.name = "augment"}, .op_ms = 200}).where,
+            "augment in stage augment+batch");
 }
 
 TEST(Doctor, BlamesStorageWhenWorkersReadAndCoresAreIdle) {
@@ -211,10 +212,12 @@ TEST(Doctor, TellsTooManyThreadsFromANoisyNeighbour) {
   };
   EXPECT_EQ(causes({.compute_threads = 16, .change = crowd}), "thread-oversubscription");
   EXPECT_EQ(causes({.compute_threads = 2, .change = crowd}), "");
-  EXPECT_EQ(
-      causes(
-          {.op = {.name = "fetch"}, .op_ms = 4000, .feed_threads = 128, .op_blocks = true, .change = crowd}),
-      "");
+  EXPECT_EQ(causes({.op = {.name = "fetch"},
+                    .op_ms = 4000,
+                    .feed_threads = 128,
+                    .op_blocks = true,
+                    .change = crowd}),
+            "");
 }
 
 TEST(Doctor, FindsMemoryPressureButNotAMappedFile) {
@@ -337,8 +340,8 @@ TEST(Verdict, OfARunThatFailedIsItsError) {
 }
 
 TEST(Verdict, BeforeTheFirstStepSaysWhatIsBeingDone) {
-  const Trace trace =
-      simulate({.seconds = 5, .stuck_from_s = 0, .stuck_phase = RunPhase::kFirstBatch, .ended = false});
+  const Trace trace = simulate(
+      {.seconds = 5, .stuck_from_s = 0, .stuck_phase = RunPhase::kFirstBatch, .ended = false});
   EXPECT_EQ(verdict(trace, {}).sentence, "not-started: no step yet, in \"first batch\" for 5 s");
 }
 

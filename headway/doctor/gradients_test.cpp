@@ -113,7 +113,10 @@ TEST(Inputs, FarFromOneAreNotScaled) {
 TEST(Refusals, CarryTheirCause) {
   Trace trace = simulate({});
   trace.ending = "failed: vgg16 does not fit";
-  trace.notes = {{NoteKind::kCause, 1, "model-too-large: vgg16 does not fit: 1 TB"},
+  trace.notes = {{.kind = NoteKind::kCause,
+                  .at_s = 1,
+                  .text = "vgg16 does not fit: 1 TB",
+                  .cause = Cause::kModelTooLarge},
                  {NoteKind::kRemedy, 1, "make it narrower"}};
   const Finding found = diagnose(trace).at(0);
   EXPECT_EQ(found.cause, Cause::kModelTooLarge);

@@ -9,11 +9,11 @@
 #include <thread>
 
 #include "headway/core/sync.h"
+#include "headway/observe/feed_watch.h"
 #include "headway/trace/nvml.h"
 #include "headway/trace/step_counters.h"
 #include "headway/trace/trace.h"
 #include "headway/trace/trace_file.h"
-#include "headway/observe/feed_watch.h"
 
 namespace headway {
 
@@ -36,7 +36,7 @@ class TraceRecorder {
   TraceRecorder(const TraceRecorder&) = delete;
 
   // All of these: training thread only.
-  void facts(RunFacts facts) EXCLUDES(mu_);     // once more is known
+  void facts(RunFacts facts) EXCLUDES(mu_);  // once more is known
   void enter(RunPhase phase) EXCLUDES(mu_);  // what begins now
   void watch(const Pipeline* pipeline) EXCLUDES(mu_);
   void loss(int64_t step, double value);

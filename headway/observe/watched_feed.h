@@ -18,9 +18,9 @@ struct Diagnosis {
 
 struct WatchOptions {
   std::string program = "feed";
-  std::string trace{};     // a file for `headway doctor`; empty: none
-  bool measures = false;   // taken from as fast as it can give: waiting for it is no fault
-  StartOptions start{};    // of the pipeline
+  std::string trace{};    // a file for `headway doctor`; empty: none
+  bool measures = false;  // taken from as fast as it can give: waiting for it is no fault
+  StartOptions start{};   // of the pipeline
   // Called from the eye's own thread when the doctor calls the feed stuck, again after twice as
   // long; `report` has who waits for what and where the threads stand. It must not call
   // the feed, but for pipeline().interrupt(), which ends the wait. Empty: the report is logged.

@@ -30,7 +30,10 @@ Trace some_trace() {
   trace.run.program = "test";
   trace.run.cpus = 1.5;
   trace.run.callbacks = {"csv"};
-  trace.stages = {{.name = "map+batch", .depth = 0, .max_workers = 3, .ops = {{.name = "map", .serial = true}}}};
+  trace.stages = {{.name = "map+batch",
+                   .depth = 0,
+                   .max_workers = 3,
+                   .ops = {{.name = "map", .serial = true}}}};
   trace.phases = {{RunPhase::kFirstBatch, 0.5, 0.25}};
   TraceSample& sample = trace.samples.emplace_back();
   sample.at_s = 1.25;

@@ -43,10 +43,9 @@ int columns(std::string_view text) {
 
 // Among the 256 colours, those that can be told apart on black and on white.
 std::string_view code_of(Ink ink) {
-  constexpr std::string_view kCodes[] = {"0",       "2",        "1",        "1;32",     "1;33",
-                                         "1;31",    "38;5;202", "38;5;74",  "38;5;33",  "38;5;98",
-                                         "38;5;36", "38;5;245", "38;5;175", "38;5;178", "38;5;137",
-                                         "38;5;109"};
+  constexpr std::string_view kCodes[] = {
+      "0",       "2",       "1",       "1;32",     "1;33",     "1;31",     "38;5;202", "38;5;74",
+      "38;5;33", "38;5;98", "38;5;36", "38;5;245", "38;5;175", "38;5;178", "38;5;137", "38;5;109"};
   return kCodes[std::min(static_cast<size_t>(ink), std::size(kCodes) - 1)];
 }
 

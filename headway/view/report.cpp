@@ -128,7 +128,8 @@ Json charts_of(const Trace& trace) {
   for (const Series& series : series_of(trace)) {
     if (++count > kMaxSeries) break;
     if (charts.empty() || charts.back()["title"] != series.chart) {
-      charts.push_back({{"title", series.chart}, {"unit", text_of(series.unit)}, {"lines", Json::array()}});
+      charts.push_back(
+          {{"title", series.chart}, {"unit", text_of(series.unit)}, {"lines", Json::array()}});
     }
     Json points = Json::array();
     for (const Point& p : series.points) {
@@ -148,8 +149,9 @@ Json phases_of(std::vector<TracePhase> phases) {
                    [](const auto& a, const auto& b) { return a.at_s < b.at_s; });
   Json out = Json::array();
   for (const TracePhase& phase : phases) {
-    out.push_back(
-        {{"name", text_of(phase.name)}, {"at_s", rounded(phase.at_s)}, {"seconds", rounded(phase.seconds)}});
+    out.push_back({{"name", text_of(phase.name)},
+                   {"at_s", rounded(phase.at_s)},
+                   {"seconds", rounded(phase.seconds)}});
   }
   return out;
 }
@@ -241,11 +243,12 @@ std::string report_html(const Trace& trace, const Verdict& verdict,
   for (Json& finding : data["findings"]) {
     finding["page_text"] = std::string(cause_page(finding["cause"].get<std::string>()));
   }
-  return filled(kHtml, {{"%TITLE%", text_in_html(visible(redact("headway: " + verdict.sentence)))},
-                        {"%CSS%", kCss},
-                        {"%PLAIN%", text_in_html(visible_lines(redact(diagnosis_text(verdict, findings))))},
-                        {"%DATA%", json_in_html(data)},
-                        {"%JS%", kJs}});
+  return filled(
+      kHtml, {{"%TITLE%", text_in_html(visible(redact("headway: " + verdict.sentence)))},
+              {"%CSS%", kCss},
+              {"%PLAIN%", text_in_html(visible_lines(redact(diagnosis_text(verdict, findings))))},
+              {"%DATA%", json_in_html(data)},
+              {"%JS%", kJs}});
 }
 
 }  // namespace headway

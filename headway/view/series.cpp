@@ -145,9 +145,12 @@ class Collector {
 };
 
 void learning(Collector& c) {
-  c.steps("loss", "training", Unit::kNone, [](const Piece& p) {
-    return (p.to.loss_sum - p.from.loss_sum) / double(p.to.losses - p.from.losses);
-  }, SeriesLine::kLoss);
+  c.steps(
+      "loss", "training", Unit::kNone,
+      [](const Piece& p) {
+        return (p.to.loss_sum - p.from.loss_sum) / double(p.to.losses - p.from.losses);
+      },
+      SeriesLine::kLoss);
   c.epochs();
   c.now("learning rate", "learning rate", Unit::kNone,
         [](const TraceSample& s) { return s.steps > 0 ? s.learning_rate : NAN; });
@@ -171,12 +174,15 @@ void layers(Collector& c, const Trace& trace) {
 }
 
 void speed(Collector& c, const Trace& trace) {
-  c.steps("step time", "step", Unit::kSeconds, [](const Piece& p) {
-    const auto of_steps = [](const StepTimes& t) {
-      return t.total() - t[StepPhase::kValidation] - t[StepPhase::kCheckpoint];
-    };
-    return p.steps() > 0 ? (of_steps(p.to.times) - of_steps(p.from.times)) / p.steps() : NAN;
-  }, SeriesLine::kStepTime);
+  c.steps(
+      "step time", "step", Unit::kSeconds,
+      [](const Piece& p) {
+        const auto of_steps = [](const StepTimes& t) {
+          return t.total() - t[StepPhase::kValidation] - t[StepPhase::kCheckpoint];
+        };
+        return p.steps() > 0 ? (of_steps(p.to.times) - of_steps(p.from.times)) / p.steps() : NAN;
+      },
+      SeriesLine::kStepTime);
   c.steps("step time", "waiting for data", Unit::kSeconds, [](const Piece& p) {
     const auto waited = [](const StepTimes& t) { return t[StepPhase::kWaitForData]; };
     return p.steps() > 0 ? (waited(p.to.times) - waited(p.from.times)) / p.steps() : NAN;

@@ -19,10 +19,11 @@ LITERAL = r'(?:u8|u|U|L)?"'
 COMPARES = re.compile(
     rf'(?:==|!=)\s*{LITERAL}|{LITERAL}(?:[^"\\]|\\.)*"\s*(?:==|!=)'
     rf"|\b(?:starts_with|ends_with|contains|compare)\(\s*{LITERAL}|\b(?:r?find|find_first_of)\(\s*{LITERAL}"
-    r"|\bstr(?:n?casecmp|n?cmp|str)\(|\bregex_|\bstd::regex\b")
+    r"|\bnpos\b|\bstr(?:n?casecmp|n?cmp|str)\(|\bregex_|\bstd::regex\b")
 # "file: a piece of its line" -> why it compares nothing that a trace says.
 ALLOWED = {
     'headway/view/canvas.cpp: text.find_first_of(" \\n")': "where a word ends, to break lines",
+    "headway/view/canvas.cpp: pair.glyphs.find(c)": "which letter stands for a character that cannot be shown",
 }
 
 TORCH = re.compile(r'#\s*include\s*[<"](torch|ATen|c10)/')

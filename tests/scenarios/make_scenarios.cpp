@@ -57,7 +57,8 @@ Simulation filling() {
 
 const std::map<std::string, Simulation> kScenarios = {
     {"healthy-compute-bound", {}},
-    {"healthy-serial-but-fast", {.op_ms = 1, .serial_ms = 30, .dataset = headway::testing::kSerial}},
+    {"healthy-serial-but-fast",
+     {.op_ms = 1, .serial_ms = 30, .dataset = headway::testing::kSerial}},
     {"healthy-checkpoint-pause", {.checkpoint_ms = 1}},
     {"healthy-mapped-file",
      with({}, [](TraceSample& s) { s.system.major_faults = static_cast<int64_t>(500 * s.at_s); })},
