@@ -1,0 +1,55 @@
+#include "headway/doctor/keeper.h"
+
+#include <gtest/gtest.h>
+
+namespace headway {
+namespace {
+
+const std::vector<Finding> kWaits = {{.cause = Cause::kInputBound,
+                                      .severity = Severity::kWarning,
+                                      .summary = "training waits for data"}};
+const Verdict kSlow{.state = State::kSlow, .sentence = "slow: training waits for data"};
+const Verdict kHealthy{.state = State::kHealthy, .sentence = "healthy: computes"};
+
+TEST(VerdictKeeper, DoesNotChangeItsMindForAMoment) {
+  VerdictKeeper keeper;
+  for (int s = 0; s < 30; ++s) keeper.take(s, {}, kHealthy);
+  for (int s = 30; s < 35; ++s) keeper.take(s, kWaits, kSlow);
+  EXPECT_EQ(keeper.verdict().state, State::kHealthy);
+  for (int s = 35; s < 60; ++s) keeper.take(s, {}, kHealthy);
+  EXPECT_EQ(keeper.changes().size(), 1u);
+}
+
+TEST(VerdictKeeper, FollowsWhatLasts) {
+  VerdictKeeper keeper;
+  for (int s = 0; s < 30; ++s) keeper.take(s, {}, kHealthy);
+  for (int s = 30; s < 42; ++s) keeper.take(s, kWaits, kSlow);
+  EXPECT_EQ(keeper.verdict().state, State::kSlow);
+  ASSERT_EQ(keeper.changes().size(), 2u);
+  EXPECT_EQ(keeper.changes()[1].cause, Cause::kInputBound);
+}
+
+TEST(VerdictKeeper, SaysAtOnceThatARunStandsStillOrIsOver) {
+  VerdictKeeper keeper;
+  for (int s = 0; s < 30; ++s) keeper.take(s, {}, kHealthy);
+  keeper.take(31, {}, {.state = State::kStuck, .sentence = "stuck: nothing moves"});
+  EXPECT_EQ(keeper.verdict().state, State::kStuck);
+  keeper.take(32, {}, {.state = State::kCrashed, .sentence = "crashed: exit status 1"});
+  EXPECT_EQ(keeper.verdict().state, State::kCrashed);
+}
+
+TEST(VerdictKeeper, KeepsWhatIsOverWithItsTime) {
+  VerdictKeeper keeper;
+  for (int s = 0; s <= 40; ++s) keeper.take(s, kWaits, kSlow);
+  for (int s = 41; s <= 75; ++s) keeper.take(s, {}, kHealthy);
+  EXPECT_EQ(keeper.verdict().state, State::kHealthy);
+  ASSERT_EQ(keeper.findings().size(), 1u);
+  EXPECT_EQ(keeper.findings()[0].severity, Severity::kInfo);
+  EXPECT_NE(keeper.findings()[0].evidence[0].find("over now"), std::string::npos);
+  keeper.take(76, {}, {.state = State::kFinished, .sentence = "finished: 12 ms per step"});
+  EXPECT_EQ(keeper.findings()[0].severity, Severity::kWarning);
+  EXPECT_NE(keeper.verdict().sentence.find("training waits for data"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headway
