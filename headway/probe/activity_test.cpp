@@ -56,9 +56,9 @@ TEST(Activity, ARecomputationIsAStepAndNoCheckpoint) {
 TEST(Activity, WhatDynamoWrapsRunsAndWhatItConvertsCompiles) {
   const SeenFrame wrapper = library("/lib/torch/_dynamo/eval_frame.py", "_fn");
   EXPECT_EQ(meaning({wrapper, users("main")}), Activity::kUser);
-  EXPECT_EQ(meaning({library("/lib/torch/_dynamo/convert_frame.py", "_compile"), wrapper,
-                     users("main")}),
-            Activity::kTrace);
+  EXPECT_EQ(
+      meaning({library("/lib/torch/_dynamo/convert_frame.py", "_compile"), wrapper, users("main")}),
+      Activity::kTrace);
 }
 
 TEST(Activity, LoadingModulesInTheMiddleIsPreparing) {

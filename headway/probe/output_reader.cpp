@@ -207,8 +207,8 @@ bool OutputReader::tqdm_line(const std::string& line, double now_s) {
   }
   if (step < 0) return false;
   const std::string head = lower(line.substr(0, bracket));
-  if (validating_ || names_other_work(head)) return true;
   const auto named = number_after(head, "epoch");
+  if (names_other_work(head) || (validating_ && !named)) return true;
   if (named) progress_.epoch = *named;
   if (bars_.size() >= kMostBars) bars_.clear();
   int64_t& last = bars_[{named.value_or(-1), of}];

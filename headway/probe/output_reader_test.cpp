@@ -146,10 +146,11 @@ TEST(OutputReader, BarsOfValidationCountNoSteps) {
   reader.take("  5%|#  | 10/200 [00:01<00:19, 9.8it/s]\r", 1, true);
   reader.validates(true);
   reader.take(" 50%|#  | 4/8 [00:01<00:01, 9.8it/s]\r 8/8 == 1s 90ms/step - loss: 7.0\n", 2, true);
+  reader.take("Epoch 0:   6%|#  | 1/16 [00:01<00:19, 9.8it/s]\r", 2.5, true);
   reader.validates(false);
   reader.take("Validation DataLoader 0:  50%|#  | 4/8 [00:01<00:01, 9.8it/s]\r", 3, true);
   reader.take("  6%|#  | 12/200 [00:01<00:19, 9.8it/s]\r", 4, true);
-  EXPECT_EQ(reader.progress().steps, 12);
+  EXPECT_EQ(reader.progress().steps, 12 + 1);  // a bar that names the epoch is training's
   EXPECT_EQ(reader.progress().losses, 0);
 }
 

@@ -30,13 +30,15 @@ bool touches_one_element(const std::string& line) {
 }
 
 bool calls_for_data(const std::string& line) {
-  for (const char* library : {"np.", "numpy.", "Image.", "ImageOps.", "ImageFilter.", "cv2.", "pd.", "json.",
-                              "pickle.", "csv.", "gzip.", "zlib.", "scipy.", "skimage.", "librosa.",
-                              "random.", "struct.", "re.", "hashlib.", "base64."}) {
+  for (const char* library :
+       {"np.",      "numpy.",  "Image.",  "ImageOps.", "ImageFilter.", "cv2.",   "pd.",
+        "json.",    "pickle.", "csv.",    "gzip.",     "zlib.",        "scipy.", "skimage.",
+        "librosa.", "random.", "struct.", "re.",       "hashlib.",     "base64."}) {
     const size_t at = line.find(library);
     if (at == std::string::npos) continue;
     const char before = at > 0 ? line[at - 1] : ' ';
-    const bool other = std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.';
+    const bool other =
+        std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '.';
     if (!other) return true;
   }
   return line.find("open(") != std::string::npos;

@@ -15,7 +15,8 @@ namespace headway {
 // "mask[0, y, x] = ..." or getpixel(): the line is about one element of an array.
 bool touches_one_element(const std::string& line);
 
-// The line calls a library that makes or reads data and does not train: numpy, PIL, json, open() ...
+// The line calls a library that makes or reads data and does not train: numpy, PIL, json, open()
+// ...
 bool calls_for_data(const std::string& line);
 
 // Does the line ask for a lock, or wait for a thread, itself? Else a library that it calls waits

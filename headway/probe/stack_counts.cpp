@@ -22,8 +22,9 @@ uint64_t mix(uint64_t hash, uint64_t value) {
 // for its turn.
 bool waits_inside_a_call(const SeenStack& stack) {
   const SeenFrame& innermost = stack.frames[0];
-  if (stack.activity == Activity::kUser) return innermost.users && !may_take_a_lock(innermost.text);
-  return stack.activity == Activity::kFit && !innermost.file.ends_with("threading.py");
+  if (stack.activity != Activity::kUser && stack.activity != Activity::kFit) return false;
+  return innermost.users ? !may_take_a_lock(innermost.text)
+                         : !innermost.file.ends_with("threading.py");
 }
 
 }  // namespace
@@ -42,7 +43,8 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     if (!seen.users) continue;
     seen.text = sources.text(frame.code->file, seen.line);
     seen.loops = sources.loops_around(frame.code->file, seen.line);
-    seen.takes_lock = seen.text.starts_with("with ") || seen.text.find("acquire(") != std::string::npos;
+    seen.takes_lock =
+        seen.text.starts_with("with ") || seen.text.find("acquire(") != std::string::npos;
     seen.array_call = calls_for_data(seen.text);
     seen.one_element = touches_one_element(seen.text);
   }

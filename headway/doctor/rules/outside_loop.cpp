@@ -154,7 +154,7 @@ std::optional<Finding> epoch_never_ends(const E& e) {
     return std::nullopt;
   const bool endless = !e.seen.endless_generators.empty();
   if (p.step < (endless ? kEndless / 4 : kEndless) || e.training_s() < kEndlessS ||
-      e.seen.framework != Framework::kTensorFlow)
+      (e.seen.framework != Framework::kTensorFlow && e.seen.framework != Framework::kKeras))
     return std::nullopt;
   return Finding{
       .cause = Cause::kEpochNeverEnds,

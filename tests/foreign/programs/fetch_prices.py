@@ -1,11 +1,10 @@
 # python: plain
-# expected: source-never-yields [also accepted: network-storage, worker-deadlock]
+# expected: waits-for-server [also accepted: source-never-yields]
 # verdict: stuck
 # seconds: 18
 # where: recv
 # Why: the data server takes the connection, sends some batches and then nothing more; the client has no timeout and
-# waits in recv for ever. Of the ids, source-never-yields fits best (the source gives nothing); no id is called
-# "server does not answer".
+# waits in recv for ever. The source gives nothing, too.
 import multiprocessing
 import socket
 import struct
