@@ -20,7 +20,8 @@ inline const std::vector<OpFacts> kPhotos{
     {.name = "shuffle(seed 0)"},
     kDecode,
     kBatch};
-inline const std::vector<OpFacts> kSerial{{.name = "range(1000)", .source = true}, kSerialMap, kBatch};
+inline const std::vector<OpFacts> kSerial{
+    {.name = "range(1000)", .source = true}, kSerialMap, kBatch};
 inline const std::vector<OpFacts> kRecords{
     {.name = "tfrecord(16 files)", .source = true, .reads_files = true}, kParse, kBatch};
 inline const std::vector<OpFacts> kBuffered{
@@ -49,9 +50,9 @@ struct Simulation {
   double cpus = 2;
   int64_t compute_threads = 2;
   std::string device = "cpu";
-  double gpu_busy = 0;         // of the time
+  double gpu_busy = 0;                           // of the time
   ProductType products = ProductType::kUnknown;  // a loop of one's own
-  double compute_cores = 0.5;  // used by training while it computes
+  double compute_cores = 0.5;                    // used by training while it computes
   double bytes_per_sample = 0;
   // What is learnt.
   double loss = 2.3, loss_at_end = 0.5, learning_rate = 1e-3;

@@ -59,18 +59,24 @@ TEST(WatchedFeed, SaysNothingAgainstAFeedThatKeepsUp) {
   EXPECT_EQ(judged.verdict.state, State::kHealthy) << judged.verdict.sentence;
 }
 
-// Waiting is what a measured feed is for: its work is named, as no fault.
+// Waiting is what a measured feed is for: its work is named, as no fault; neighbours are.
 TEST(WatchedFeed, SaysWhatBoundsAMeasuredFeed) {
-  const auto work = [](int64_t x) {
-    for (const int64_t until = now_ns() + 1'000'000; now_ns() < until;) ++x;
-    return x;
+  testing::Simulation measured{.own_ms = 0.01, .optimizer_ms = 0, .op = {.name = "hash"}};
+  Trace trace = testing::simulate(measured);
+  trace.run.purpose = Purpose::kMeasure;
+  const Finding bound = diagnose(trace).at(0);
+  EXPECT_EQ(bound.cause, Cause::kInputBound);
+  EXPECT_EQ(bound.severity, Severity::kInfo);
+  EXPECT_NE(bound.summary.find("hash"), std::string::npos) << bound.summary;
+  EXPECT_EQ(verdict(trace, diagnose(trace)).state, State::kHealthy);
+  measured.change = [](TraceSample& s) {
+    s.system.cpu_s = 0.5 * s.at_s;
+    s.system.run_queue_wait_s = 1.5 * s.at_s;
   };
-  WatchedFeed feed(endless().map(work, {.name = "hash"}).batch(4), {.measures = true});
-  take_for(feed, 2);
-  const Diagnosis judged = feed.finish();
-  ASSERT_FALSE(judged.findings.empty()) << judged.verdict.sentence;
-  EXPECT_EQ(judged.findings[0].severity, Severity::kInfo) << judged.verdict.sentence;
-  EXPECT_EQ(judged.verdict.state, State::kHealthy) << judged.verdict.sentence;
+  trace = testing::simulate(measured);
+  trace.run.purpose = Purpose::kMeasure;
+  EXPECT_EQ(diagnose(trace).at(0).severity, Severity::kWarning);
+  EXPECT_NE(diagnose(trace)[0].summary.find("other programs"), std::string::npos);
 }
 
 TEST(WatchedFeed, NamesWhereAStuckFeedWaits) {

@@ -36,7 +36,7 @@ struct StageFacts {
 // Counted from the start of its pipeline, so that any two samples give what happened between them.
 struct StageSample {
   int64_t in = 0, out = 0, dropped = 0, bytes_out = 0;  // elements; out: elements or batches
-  double busy_s = 0;   // in operators, all workers together
+  double busy_s = 0;                                    // in operators, all workers together
   double input_s = 0;  // in the source and in serial operators, one worker at a time
   int64_t waits_for_input = 0, waits_for_room = 0;  // a worker came in vain
   int64_t queue_fill = 0, queue_capacity = 0;       // now

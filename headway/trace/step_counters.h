@@ -23,9 +23,8 @@ enum class StepPhase : uint8_t {
   kConsumer,  // whatever a program that is only fed does with a batch
 };
 inline constexpr std::string_view kStepPhaseNames[] = {
-    "waiting for data", "upload",    "forward",    "backward",  "optimizer",
-    "metrics",          "callbacks", "checkpoint", "validation",
-    "consumer"};
+    "waiting for data", "upload",    "forward",    "backward",   "optimizer",
+    "metrics",          "callbacks", "checkpoint", "validation", "consumer"};
 inline constexpr size_t kStepPhases = std::size(kStepPhaseNames);
 inline constexpr size_t kTrainingPhases = kStepPhases - 1;  // all but the consumer's
 

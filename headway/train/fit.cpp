@@ -166,8 +166,8 @@ History Model::fit(const Dataset& dataset, FitOptions options) {
   LoopSpec spec;
   spec.optimizer = compiled.optimizer;
   spec.device = m.device;
-  spec.products = m.options.precision == Precision::kBFloat16 ? ProductType::kBFloat16
-                                                              : ProductType::kFloat32;
+  spec.products =
+      m.options.precision == Precision::kBFloat16 ? ProductType::kBFloat16 : ProductType::kFloat32;
   spec.threads_chosen = chosen;
   spec.metrics = &metrics;
   spec.build = [&](const Batch& batch) {

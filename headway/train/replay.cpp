@@ -91,7 +91,8 @@ double TrainingLoop::replayed_or_refused_s(const Batch& batch) {
   } catch (const std::exception& e) {
     const std::string_view text = e.what();  // libtorch's goes on with a stack
     optimizer_->zero_grad();
-    recorder_->note(NoteKind::kProbe, fmt::format("twice the batch: {}", text.substr(0, text.find('\n'))));
+    recorder_->note(NoteKind::kProbe,
+                    fmt::format("twice the batch: {}", text.substr(0, text.find('\n'))));
     return 0;
   }
 }

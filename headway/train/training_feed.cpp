@@ -7,8 +7,8 @@
 #include "headway/core/error.h"
 #include "headway/core/limits.h"
 #include "headway/core/log.h"
-#include "headway/train/training_loop.h"
 #include "headway/observe/watchdog.h"
+#include "headway/train/training_loop.h"
 
 namespace headway {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "headway/data/dataset.h"
+#include "headway/observe/trace_recorder.h"
 #include "headway/trace/step_counters.h"
 #include "headway/train/callback.h"
 #include "headway/train/checkpoint.h"
@@ -20,7 +21,6 @@
 #include "headway/train/network.h"
 #include "headway/train/optimizer_state.h"
 #include "headway/train/saved_training.h"
-#include "headway/observe/trace_recorder.h"
 #include "headway/train/training_view.h"
 #include "headway/train/vital_signs.h"
 

@@ -254,7 +254,7 @@ std::optional<Finding> decode_saturated(const Evidence& e) {
   f.stage = feed.op_at;
   f.summary = measured(e) ? "every core works on pixels: they bound the feed"
                           : "every core works on pixels, and it is not enough";
-  if (measured(e)) f.severity = Severity::kInfo;  // it must be done
+  if (measured(e)) f.severity = Severity::kInfo, f.predicted_gain.reset();  // it must be done
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
   f.evidence.push_back(fmt::format("{} of work per batch in {}, {:.0f}% of the feed's",
                                    duration_text(feed.op_s), feed.op,
@@ -289,14 +289,19 @@ std::optional<Finding> input_bound(const Evidence& e) {
   f.evidence.push_back(fmt::format("the feed needs {} of work per batch on {:.0f} workers",
                                    duration_text(feed.work_s), feed.threads));
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
-  if (measured(e)) {
+  if (measured(e) && !blocked) {
+    f.severity = Severity::kInfo;  // it must be done ...
+    f.predicted_gain.reset();
     const double waited = e.last.system.run_queue_wait_s - e.first.system.run_queue_wait_s;
     const double ready = waited + e.last.system.cpu_s - e.first.system.cpu_s;
-    if (waited > kNoCore * ready) {
-      f.evidence.push_back(
-          fmt::format("ready threads had no core {:.0f}% of their time", 100 * waited / ready));
+    if (feed.threads <= e.cpus() && waited > kNoCore * ready) {  // ... but not beside others
+      f.severity = Severity::kWarning;
+      f.summary = fmt::format(
+          "other programs: the workers were ready and had no core {:.0f}% of their time{}",
+          100 * waited / ready, name.empty() ? "" : "; most of their work is in " + name);
+      f.fix = "measure again when they are done";
+      return f;
     }
-    if (!blocked) f.severity = Severity::kInfo;  // it must be done
   }
   f.fix = blocked ? "that function waits (a lock, a sleep, I/O of its own): take the wait out, or "
                     "give more input threads than cores"
