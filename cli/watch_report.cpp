@@ -69,9 +69,10 @@ std::string WatchReport::json() const {
   out["ledger"] = json_of(ledger_of(trace_));
   Json changes = Json::array();
   for (const VerdictKeeper::Change& change : keeper_.changes())
-    changes.push_back({{"at_s", change.at_s},
-                       {"verdict", text_of(change.state)},
-                       {"cause", change.cause == Cause::kUnknown ? Json() : Json(text_of(change.cause))}});
+    changes.push_back(
+        {{"at_s", change.at_s},
+         {"verdict", text_of(change.state)},
+         {"cause", change.cause == Cause::kUnknown ? Json() : Json(text_of(change.cause))}});
   out["changes"] = std::move(changes);
   out["seconds_to_verdict"] = since_s();
   out["watched_s"] = seen.at_s;

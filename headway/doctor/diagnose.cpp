@@ -26,9 +26,7 @@ void raise_roots(std::vector<Finding>& findings) {
 }
 
 // What only says where the time goes is no news once somebody knows why.
-bool is_general(Cause cause) {
-  return cause == Cause::kInputBound || cause == Cause::kHotLine;
-}
+bool is_general(Cause cause) { return cause == Cause::kInputBound || cause == Cause::kHotLine; }
 
 void drop_general(std::vector<Finding>& findings) {
   const auto known = [](const Finding& f) {

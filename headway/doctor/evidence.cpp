@@ -62,9 +62,8 @@ void Evidence::look_at_the_end() {
   feed_moves_ = elements(last) != elements(*since) || last.buffer_held != since->buffer_held;
   if (quiet_s_ > 0) quiet_cores_ = (last.system.cpu_s - since->system.cpu_s) / quiet_s_;
   // Work of its own, long as it may be, that still uses a core is no standstill.
-  constexpr RunPhase kWork[] = {RunPhase::kBuilding,   RunPhase::kProbing,
-                                RunPhase::kFirstStep,  RunPhase::kValidation,
-                                RunPhase::kCheckpoint, RunPhase::kFinishing};
+  constexpr RunPhase kWork[] = {RunPhase::kBuilding,   RunPhase::kProbing,    RunPhase::kFirstStep,
+                                RunPhase::kValidation, RunPhase::kCheckpoint, RunPhase::kFinishing};
   const bool works = quiet_cores_ >= kStillCores &&
                      std::find(std::begin(kWork), std::end(kWork), last.phase) != std::end(kWork);
   // Whoever is fed may be away for as long as it likes.

@@ -81,8 +81,8 @@ class Evidence {
   // How long nothing new came, at the end of the trace; 0 once the run has ended.
   double quiet_s() const { return quiet_s_; }
   bool stuck() const { return quiet_s_ > 0 && quiet_s_ >= stuck_after_s_; }
-  bool feed_moves() const { return feed_moves_; }           // meanwhile
-  double quiet_cores() const { return quiet_cores_; }       // used meanwhile
+  bool feed_moves() const { return feed_moves_; }        // meanwhile
+  double quiet_cores() const { return quiet_cores_; }    // used meanwhile
   std::optional<std::string> note(NoteKind kind) const;  // the last of its kind
 
  private:

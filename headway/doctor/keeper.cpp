@@ -78,9 +78,9 @@ void VerdictKeeper::keep_past(double at_s) {
     Finding kept = past.finding;
     const bool much = is_over(verdict_.state) && past.seconds >= kMuchOfTheRun * at_s;
     kept.severity = much ? std::min(kept.severity, Severity::kHigh) : Severity::kInfo;
-    kept.evidence.insert(kept.evidence.begin(),
-                         fmt::format("for {} of {}, over now", duration_text(past.seconds),
-                                     duration_text(at_s)));
+    kept.evidence.insert(
+        kept.evidence.begin(),
+        fmt::format("for {} of {}, over now", duration_text(past.seconds), duration_text(at_s)));
     const bool first = much && !grave(findings_);
     if (first && verdict_.state == State::kFinished)
       verdict_.sentence += fmt::format("; for {} of {}: {}", duration_text(past.seconds),

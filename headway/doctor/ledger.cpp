@@ -31,8 +31,8 @@ double t_for(size_t freedom) {
 
 // How much of the time in which threads could have run they had no core, and why.
 struct NoCore {
-  double share = 0;           // of all threads
-  double main = 0;            // of the training thread
+  double share = 0;              // of all threads
+  double main = 0;               // of the training thread
   double quota = 0, others = 0;  // parts of it; the rest is the run's own
 };
 
@@ -141,7 +141,8 @@ bool TrainingLines::feeds(const SeenStack& stack) const {
     if (!frame.users) continue;
     int64_t first = 0;
     for (const SeenFrame* line : lines_)
-      if (same_function(*line, frame)) first = first == 0 ? line->line : std::min(first, line->line);
+      if (same_function(*line, frame))
+        first = first == 0 ? line->line : std::min(first, line->line);
     if (first > 0) return frame.line <= first;
   }
   return false;
@@ -164,8 +165,7 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
   };
   training_ = std::any_of(seen.ledger.begin(), seen.ledger.end(), steady);
   const double own_trains = training_part(seen);
-  const double end =
-      seen.ledger.empty() ? 0 : seen.ledger.back().at_s + seen.ledger.back().seconds;
+  const double end = seen.ledger.empty() ? 0 : seen.ledger.back().at_s + seen.ledger.back().seconds;
   for (const LedgerBlock& b : seen.ledger) {
     if ((training_ && !steady(b)) || b.at_s + b.seconds <= end - last_s) continue;
     Block& block = blocks_.emplace_back();
@@ -188,8 +188,8 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
         block.shares[cell(entry.account, entry.device)] += share;
       }
     }
-    split_off(block.shares, no_core(b.cpu_s, b.ready_s, b.main_cpu_s, b.main_ready_s,
-                                    b.throttled_s, b.neighbours_s));
+    split_off(block.shares, no_core(b.cpu_s, b.ready_s, b.main_cpu_s, b.main_ready_s, b.throttled_s,
+                                    b.neighbours_s));
   }
 }
 
@@ -224,12 +224,12 @@ void Ledger::take_timers(const Trace& trace, double last_s) {
     const double cpu = now.system.cpu_s - from->system.cpu_s;
     const double ready = now.system.run_queue_wait_s - from->system.run_queue_wait_s;
     const double idle = now.system.idle_s - from->system.idle_s;
-    const double others = now.system.idle_s > 0
-                              ? std::max(0.0, double(trace.run.machine_cores) * seconds - idle - cpu)
-                              : 0;
-    split_off(block.shares,
-              no_core(cpu, ready, cpu, ready, now.system.throttled_s - from->system.throttled_s,
-                      others));
+    const double others =
+        now.system.idle_s > 0
+            ? std::max(0.0, double(trace.run.machine_cores) * seconds - idle - cpu)
+            : 0;
+    split_off(block.shares, no_core(cpu, ready, cpu, ready,
+                                    now.system.throttled_s - from->system.throttled_s, others));
   }
 }
 
@@ -252,7 +252,8 @@ Share Ledger::share_of(const std::vector<size_t>& cells) const {
     const double off = part[g] - out.share * weight[g];
     spread += off * off;
   }
-  double error = groups > 1 ? std::sqrt(spread * double(groups) / double(groups - 1)) / seconds_ : 1;
+  double error =
+      groups > 1 ? std::sqrt(spread * double(groups) / double(groups - 1)) / seconds_ : 1;
   error *= t_for(groups - 1);
   if (sampled_) {  // what was never or always seen may still be rare
     const double single = out.share * (1 - out.share) / std::max(1.0, looks_);
@@ -270,7 +271,8 @@ void Ledger::sum_up(const Trace& trace) {
     const TrainingLines training(trace.outside);
     std::map<std::pair<Account, std::string>, int64_t> counts;
     for (const SeenStack& stack : trace.outside.stacks) {
-      if (stack.process != Role::kMain || !stack.main_thread || stack.training != training_) continue;
+      if (stack.process != Role::kMain || !stack.main_thread || stack.training != training_)
+        continue;
       const SeenFrame* frame = stack.user_frame();
       if (!frame) continue;
       const bool trains = stack.account == Account::kRunsOwnCode && training.trains(stack);

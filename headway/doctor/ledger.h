@@ -32,7 +32,7 @@ class Ledger {
   double seconds() const { return seconds_; }
   double looks() const { return looks_; }
   bool training() const { return training_; }
-  bool is_enough() const;  // to say anything about speed
+  bool is_enough() const;           // to say anything about speed
   Share of(Account account) const;  // whatever the device did
   Share of(Account account, DeviceState device) const;
   Share of(std::initializer_list<Account> accounts) const;  // together

@@ -89,7 +89,8 @@ TEST(TrainingLines, ALineThatWasSeenInAStepIsTheTrainingItself) {
 }
 
 TEST(TrainingLines, WithoutAFrameworkTheOwnCodeIsTheTraining) {
-  EXPECT_TRUE(TrainingLines(Outside{}).trains(at_line(3, Activity::kUser, Account::kRunsOwnCode, true)));
+  EXPECT_TRUE(
+      TrainingLines(Outside{}).trains(at_line(3, Activity::kUser, Account::kRunsOwnCode, true)));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ Losses::Losses(const Trace& trace) {
     from_the_start_ = trace.outside.launched;
   }
   std::vector<double> steps;
-  for (size_t i = 1; i < values_.size(); ++i) steps.push_back(std::abs(values_[i] - values_[i - 1]));
+  for (size_t i = 1; i < values_.size(); ++i)
+    steps.push_back(std::abs(values_[i] - values_[i - 1]));
   if (!steps.empty()) noise_ = median(std::move(steps)) / 0.954;  // of a difference: two of them
 }
 
@@ -33,9 +34,7 @@ double Losses::lowest_late() const {
 
 double Losses::highest() const { return *std::max_element(values_.begin(), values_.end()); }
 
-double Losses::error() const {
-  return noise_ * std::sqrt(2 / std::max(1.0, double(size()) / 4));
-}
+double Losses::error() const { return noise_ * std::sqrt(2 / std::max(1.0, double(size()) / 4)); }
 
 double Losses::swing(bool late) const {
   std::vector<double> steps;

@@ -10,7 +10,8 @@ namespace headway {
 bool on_main(const SeenStack& s) { return s.process == Role::kMain && s.main_thread; }
 
 bool producing(const SeenStack& s) {
-  if (s.activity == Activity::kProduce) return s.user_frame() != nullptr || s.process == Role::kWorker;
+  if (s.activity == Activity::kProduce)
+    return s.user_frame() != nullptr || s.process == Role::kWorker;
   return false;
 }
 
@@ -121,7 +122,9 @@ double OutsideEvidence::interpreted_share(const Test& test) const {
 
 bool OutsideEvidence::trains_in(const SeenFrame& frame) const {
   for (const SeenStack& stack : seen.stacks) {
-    if (stack.activity != Activity::kStep && stack.activity != Activity::kTrace && stack.activity != Activity::kFit) continue;
+    if (stack.activity != Activity::kStep && stack.activity != Activity::kTrace &&
+        stack.activity != Activity::kFit)
+      continue;
     for (const SeenFrame& each : stack.frames)
       if (each.file == frame.file && each.function == frame.function) return true;
   }

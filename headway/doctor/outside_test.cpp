@@ -20,8 +20,11 @@ Trace watched(std::vector<SeenStack> stacks) {
   seen.at_s = 20;
   seen.framework = Framework::kTorch;
   seen.training_since_s = 2;
-  seen.progress = {
-      .source = ProgressSource::kOutput, .steps = 100, .first_step_s = 2, .last_step_s = 20, .step_s = 0.2};
+  seen.progress = {.source = ProgressSource::kOutput,
+                   .steps = 100,
+                   .first_step_s = 2,
+                   .last_step_s = 20,
+                   .step_s = 0.2};
   // As the looks of 18 seconds would be counted.
   for (int i = 0; i < 18; ++i) {
     LedgerBlock& block = seen.ledger.emplace_back();
@@ -31,8 +34,12 @@ Trace watched(std::vector<SeenStack> stacks) {
         block.entries.push_back({s.account, DeviceState::kNone, s.samples / 18});
   }
   seen.stacks = std::move(stacks);
-  seen.processes = {
-      {.pid = 1, .role = Role::kMain, .name = "python", .state = TaskState::kRunning, .cores = 1, .python = "3.11"}};
+  seen.processes = {{.pid = 1,
+                     .role = Role::kMain,
+                     .name = "python",
+                     .state = TaskState::kRunning,
+                     .cores = 1,
+                     .python = "3.11"}};
   seen.cores = 1;
   return trace;
 }
@@ -85,10 +92,12 @@ TEST(OutsideRules, ALoaderWithoutWorkersIsNamedWithTheUsersLine) {
 
 // Twelve workers that want eight cores' worth of time, beside a training thread.
 Trace crowded(double main_cores) {
-  Trace trace = watched({training(250), stack(Activity::kFetch, Wait::kPipe, {users(8, "main", "for")}, 50)});
+  Trace trace =
+      watched({training(250), stack(Activity::kFetch, Wait::kPipe, {users(8, "main", "for")}, 50)});
   Outside& seen = trace.outside;
   for (int64_t pid = 2; pid < 14; ++pid)
-    seen.processes.push_back({.pid = pid, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
+    seen.processes.push_back(
+        {.pid = pid, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
   seen.cores = 3.9;
   seen.wanted_cores = 8;
   seen.ready_share = 0.5;
@@ -119,7 +128,8 @@ Trace waiting_pool(std::vector<SeenFrame> first, std::vector<SeenFrame> second) 
                              library("multiprocessing/pool.py", "ApplyResult.get"),
                              users(21, "main", "done = pool.map(features, pages)")};
   for (auto* stack : {&first, &second}) {
-    SeenProcess worker{.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kSleeping};
+    SeenProcess worker{
+        .pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kSleeping};
     worker.stack = std::move(*stack);
     worker.waits_for_task = !worker.stack[0].users;
     seen.processes.push_back(worker);
@@ -139,8 +149,7 @@ TEST(OutsideRules, WorkersThatWentBeforeTheWaitBeganAreNoCause) {
       library("multiprocessing/pool.py", "mapstar"), library("multiprocessing/pool.py", "worker")};
   Trace trace = waiting_pool(blocked, blocked);
   for (SeenProcess& p : trace.outside.processes)
-    if (p.role == Role::kWorker)
-      p.wait = Wait::kLock, p.still_s = 12, p.waits_for_task = false;
+    if (p.role == Role::kWorker) p.wait = Wait::kLock, p.still_s = 12, p.waits_for_task = false;
   SeenProcess gone{.pid = 3, .role = Role::kWorker, .name = "python"};
   gone.at_s = trace.outside.at_s - trace.outside.main_still_s + 0.2;  // of the pool before
   trace.outside.processes.push_back(gone);
@@ -226,8 +235,12 @@ TEST(OutsideRules, WorkersThatAllWaitForOneLockAreDeadlocked) {
   trace.outside.main_still_s = trace.outside.quiet_s = 12;
   trace.outside.cores = 0;
   trace.outside.processes[0].cores = 0;
-  SeenProcess worker{
-      .pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kSleeping, .still_s = 12, .wait = Wait::kLock};
+  SeenProcess worker{.pid = 2,
+                     .role = Role::kWorker,
+                     .name = "python",
+                     .state = TaskState::kSleeping,
+                     .still_s = 12,
+                     .wait = Wait::kLock};
   worker.stack = {users(4, "Cats.__getitem__", "with lock:")};
   trace.outside.processes.push_back(worker);
   const auto findings = diagnose(trace);
@@ -239,8 +252,12 @@ TEST(OutsideRules, WorkersThatAllWaitForOneLockAreDeadlocked) {
 
 TEST(OutsideRules, WorkersThatWaitForWorkAreNot) {
   Trace trace = watched({training(300)});
-  SeenProcess worker{
-      .pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kSleeping, .still_s = 12, .wait = Wait::kLock};
+  SeenProcess worker{.pid = 2,
+                     .role = Role::kWorker,
+                     .name = "python",
+                     .state = TaskState::kSleeping,
+                     .still_s = 12,
+                     .wait = Wait::kLock};
   worker.stack = {library("multiprocessing/queues.py", "Queue.get"),
                   users(4, "work", "job = jobs.get()")};
   trace.outside.processes.push_back(worker);
@@ -305,7 +322,8 @@ TEST(OutsideVerdict, AHealthyRunSaysWhenItEnds) {
 
 // Keras whose step waits for threads of its own, while images are read and decoded.
 Trace decoding(double bytes_per_s, int64_t line) {
-  Trace trace = watched({stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(data)")}, 300)});
+  Trace trace = watched(
+      {stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(data)")}, 300)});
   trace.outside.cores = trace.outside.wanted_cores = 3.9;
   trace.outside.read_rate = bytes_per_s;
   trace.outside.decodes_at = {"train.py", "", line, true, "x = tf.io.decode_jpeg(b)"};
@@ -325,8 +343,9 @@ TEST(OutsideRules, LittleReadingOrNothingToDecodeIsHealthy) {
 }
 
 TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
-  Trace trace = watched({stack(Activity::kTrace, Wait::kNothing, {users(30, "<module>", "model.fit(x)")}, 200),
-                         stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(x)")}, 150)});
+  Trace trace = watched(
+      {stack(Activity::kTrace, Wait::kNothing, {users(30, "<module>", "model.fit(x)")}, 200),
+       stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(x)")}, 150)});
   trace.outside.launched = true;
   trace.outside.progress = {};
   const auto findings = diagnose(trace);
@@ -346,14 +365,16 @@ Trace looping(int64_t loops, const char* line, bool one_element = true) {
   SeenFrame frame = users(47, "leaf_mask", line);
   frame.loops = loops;
   frame.one_element = one_element;
-  SeenStack makes =
-      stack(Activity::kProduce, Wait::kNothing, {frame, library("torch/utils/data/_utils/fetch.py", "fetch")}, 300,
-            Maker::kTorchWorker);
+  SeenStack makes = stack(Activity::kProduce, Wait::kNothing,
+                          {frame, library("torch/utils/data/_utils/fetch.py", "fetch")}, 300,
+                          Maker::kTorchWorker);
   makes.process = Role::kWorker;
   makes.places = 1, makes.top_place = 300;
   Trace trace = watched(
-      {makes, stack(Activity::kFetch, Wait::kPoll, {users(8, "main", "for x in loader:")}, 290), training(10)});
-  trace.outside.processes.push_back({.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
+      {makes, stack(Activity::kFetch, Wait::kPoll, {users(8, "main", "for x in loader:")}, 290),
+       training(10)});
+  trace.outside.processes.push_back(
+      {.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
   return trace;
 }
 
@@ -369,11 +390,13 @@ TEST(OutsideRules, AWholeRowOrASingleLoopIsNot) {
 }
 
 TEST(OutsideRules, ASourceThatReadsOnAndOnInVainIsNamedAfterAWhile) {
-  SeenStack reads = stack(Activity::kProduce, Wait::kNothing, {users(47, "records", "for line in stream:")}, 300);
+  SeenStack reads =
+      stack(Activity::kProduce, Wait::kNothing, {users(47, "records", "for line in stream:")}, 300);
   reads.process = Role::kWorker;
-  Trace trace =
-      watched({reads, stack(Activity::kFetch, Wait::kPoll, {users(69, "run", "for x in loader:")}, 350)});
-  trace.outside.processes.push_back({.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
+  Trace trace = watched(
+      {reads, stack(Activity::kFetch, Wait::kPoll, {users(69, "run", "for x in loader:")}, 350)});
+  trace.outside.processes.push_back(
+      {.pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
   trace.outside.progress = {};
   trace.outside.read_rate = 5e6;
   trace.outside.endless = {"records"};

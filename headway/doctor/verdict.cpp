@@ -212,7 +212,8 @@ Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
   std::string word(text_of(out.state));
   const CauseRule* rule = grave(findings) ? rule_of(findings[0].cause) : nullptr;
   if (out.state == State::kSlow && rule && rule->effect != Effect::kSlow) word = "trouble";
-  if (out.state == State::kStuck) word += fmt::format(" ({})", duration_text(std::max(o.quiet_s(), seen ? seen->quiet_s : 0)));
+  if (out.state == State::kStuck)
+    word += fmt::format(" ({})", duration_text(std::max(o.quiet_s(), seen ? seen->quiet_s : 0)));
   out.sentence = word + ": " + words_for(o, out.state, findings);
   return out;
 }

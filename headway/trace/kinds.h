@@ -17,7 +17,9 @@ template <typename E>
 struct Texts;  // of each enum: `all`, in the order of its values
 
 template <typename E>
-concept HasTexts = requires { Texts<E>::all; };
+concept HasTexts = requires {
+  Texts<E>::all;
+};
 
 template <HasTexts E>
 constexpr std::string_view text_of(E value) {
@@ -75,8 +77,8 @@ enum class RunPhase : uint8_t {
 template <>
 struct Texts<RunPhase> {
   static constexpr std::string_view all[] = {
-      "",     "building",   "probing",    "first batch", "first step", "waiting for data",
-      "step", "validation", "checkpoint", "callbacks",   "finishing",  "ended",
+      "",         "building",   "probing",    "first batch", "first step", "waiting for data",
+      "step",     "validation", "checkpoint", "callbacks",   "finishing",  "ended",
       "consuming"};
 };
 
@@ -95,9 +97,9 @@ enum class NoteKind : uint8_t {
 };
 template <>
 struct Texts<NoteKind> {
-  static constexpr std::string_view all[] = {"other",  "warning",    "error",    "stall",
-                                             "probe",  "cause",      "remedy",   "nan-origin",
-                                             "left-out", "checkpoint-failed"};
+  static constexpr std::string_view all[] = {
+      "other", "warning", "error",      "stall",    "probe",
+      "cause", "remedy",  "nan-origin", "left-out", "checkpoint-failed"};
 };
 
 // Which process of those that are watched.
@@ -131,9 +133,9 @@ enum class Wait : uint8_t {
 };
 template <>
 struct Texts<Wait> {
-  static constexpr std::string_view all[] = {"",       "lock",  "file lock", "sleep", "poll",
-                                             "pipe",   "socket", "child",    "terminal",
-                                             "disk",   "open",  "other"};
+  static constexpr std::string_view all[] = {"",         "lock", "file lock", "sleep",
+                                             "poll",     "pipe", "socket",    "child",
+                                             "terminal", "disk", "open",      "other"};
 };
 
 // What a stack is about, by the functions of the frameworks it passes through.
@@ -157,9 +159,10 @@ enum class Activity : uint8_t {
 };
 template <>
 struct Texts<Activity> {
-  static constexpr std::string_view all[] = {
-      "other",    "import",   "trace",      "fetch",      "produce",    "step", "sync",   "validate",
-      "callback", "checkpoint", "collective", "rendezvous", "fit",        "garbage", "idle", "user"};
+  static constexpr std::string_view all[] = {"other",    "import",     "trace",      "fetch",
+                                             "produce",  "step",       "sync",       "validate",
+                                             "callback", "checkpoint", "collective", "rendezvous",
+                                             "fit",      "garbage",    "idle",       "user"};
 };
 
 enum class Framework : uint8_t { kNone, kTensorFlow, kKeras, kTorch, kJax };
@@ -193,11 +196,19 @@ enum class Remark : uint8_t {
 };
 template <>
 struct Texts<Remark> {
-  static constexpr std::string_view all[] = {
-      "other",          "out-of-data",        "gradients-do-not-exist", "out-of-memory",
-      "gpu-out-of-memory", "large-allocation", "too-many-workers",       "worker-died",
-      "shared-memory",  "not-picklable",      "cuda-problem",           "disk-full",
-      "too-many-files"};
+  static constexpr std::string_view all[] = {"other",
+                                             "out-of-data",
+                                             "gradients-do-not-exist",
+                                             "out-of-memory",
+                                             "gpu-out-of-memory",
+                                             "large-allocation",
+                                             "too-many-workers",
+                                             "worker-died",
+                                             "shared-memory",
+                                             "not-picklable",
+                                             "cuda-problem",
+                                             "disk-full",
+                                             "too-many-files"};
 };
 
 // What is said of a run as a whole. kEnded: nobody can say how; kNotWatched: nothing can be said.
@@ -220,42 +231,60 @@ struct Texts<State> {
 // How the training thread, and whoever it waits for, spends its time: every moment belongs to one.
 enum class Account : uint8_t {
   kUnknown,
-  kPrepares,         // before training: modules, the user's own code
-  kComputes,         // the step
-  kLaunches,         // gives a device its orders
-  kWaitsForDevice,   //
-  kWaitsForData,     //
-  kMakesData,        // itself
-  kCompiles,         // or traces
-  kValidates,        //
-  kCheckpoints,      //
-  kLogs,             // callbacks too
-  kCommunicates,     // with other ranks
-  kCollectsGarbage,  //
-  kRunsOwnCode,      // the user's Python and what it calls, in nothing of the above
-  kWaitsForLock,     //
+  kPrepares,          // before training: modules, the user's own code
+  kComputes,          // the step
+  kLaunches,          // gives a device its orders
+  kWaitsForDevice,    //
+  kWaitsForData,      //
+  kMakesData,         // itself
+  kCompiles,          // or traces
+  kValidates,         //
+  kCheckpoints,       //
+  kLogs,              // callbacks too
+  kCommunicates,      // with other ranks
+  kCollectsGarbage,   //
+  kRunsOwnCode,       // the user's Python and what it calls, in nothing of the above
+  kWaitsForLock,      //
   kWaitsForFileLock,  //
-  kWaitsForPipe,     //
-  kWaitsForSocket,   //
-  kWaitsForChild,    //
+  kWaitsForPipe,      //
+  kWaitsForSocket,    //
+  kWaitsForChild,     //
   kWaitsForTerminal,  //
-  kWaitsForDisk,     //
-  kSleeps,           //
-  kNoCoreOwn,        // ready, and other threads of the run have the cores
+  kWaitsForDisk,      //
+  kSleeps,            //
+  kNoCoreOwn,         // ready, and other threads of the run have the cores
   kNoCoreNeighbours,  // ... other processes
-  kNoCoreQuota,      // ... the quota is used up
-  kPages,            // or swaps
+  kNoCoreQuota,       // ... the quota is used up
+  kPages,             // or swaps
 };
 template <>
 struct Texts<Account> {
-  static constexpr std::string_view all[] = {
-      "unknown",         "prepares",          "computes",        "launches",
-      "waits for device", "waits for data",    "makes data",      "compiles",
-      "validates",       "checkpoints",       "logs",            "communicates",
-      "collects garbage", "runs own code",     "waits for lock",  "waits for file lock",
-      "waits for pipe",  "waits for socket",  "waits for child", "waits for terminal",
-      "waits for disk",  "sleeps",            "no core: own threads", "no core: neighbours",
-      "no core: quota",  "pages"};
+  static constexpr std::string_view all[] = {"unknown",
+                                             "prepares",
+                                             "computes",
+                                             "launches",
+                                             "waits for device",
+                                             "waits for data",
+                                             "makes data",
+                                             "compiles",
+                                             "validates",
+                                             "checkpoints",
+                                             "logs",
+                                             "communicates",
+                                             "collects garbage",
+                                             "runs own code",
+                                             "waits for lock",
+                                             "waits for file lock",
+                                             "waits for pipe",
+                                             "waits for socket",
+                                             "waits for child",
+                                             "waits for terminal",
+                                             "waits for disk",
+                                             "sleeps",
+                                             "no core: own threads",
+                                             "no core: neighbours",
+                                             "no core: quota",
+                                             "pages"};
 };
 inline constexpr size_t kAccounts = std::size(Texts<Account>::all);
 

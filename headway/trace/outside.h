@@ -15,9 +15,9 @@ namespace headway {
 struct SeenFrame {
   std::string file{}, function{};
   int64_t line = 0;
-  bool users = false;  // the user's own code: in no library
-  std::string text{};  // the source line, for the user's own
-  int64_t loops = 0;   // of its function, around that line
+  bool users = false;        // the user's own code: in no library
+  std::string text{};        // the source line, for the user's own
+  int64_t loops = 0;         // of its function, around that line
   bool takes_lock = false;   // the line is `with lock:` or lock.acquire()
   bool array_call = false;   // the line calls a library of arrays, images, files: numpy, PIL ...
   bool one_element = false;  // the line touches one element of an array: a[y, x], getpixel(...)
@@ -29,13 +29,13 @@ struct SeenFrame {
 // Which of the known ways of making samples a stack passes through.
 enum class Maker : uint8_t {
   kNone,
-  kSequence,       // Keras: Sequence, PyDataset, one item at a time
-  kSequencePool,   // ... by its workers
-  kGenerator,      // tf.data or Keras asks a Python generator
-  kMappedPython,   // tf.numpy_function, tf.py_function inside map()
-  kTorchInline,    // PyTorch's DataLoader without workers
-  kTorchWorker,    // ... with
-  kPool,           // multiprocessing, concurrent.futures
+  kSequence,      // Keras: Sequence, PyDataset, one item at a time
+  kSequencePool,  // ... by its workers
+  kGenerator,     // tf.data or Keras asks a Python generator
+  kMappedPython,  // tf.numpy_function, tf.py_function inside map()
+  kTorchInline,   // PyTorch's DataLoader without workers
+  kTorchWorker,   // ... with
+  kPool,          // multiprocessing, concurrent.futures
 };
 template <>
 struct Texts<Maker> {
@@ -52,12 +52,12 @@ struct SeenStack {
   Maker maker = Maker::kNone;
   Wait wait = Wait::kNothing;
   Account account = Account::kUnknown;  // of the main thread; of others what they would be
-  bool training = false;              // after training began
-  std::vector<SeenFrame> frames{};    // innermost first
-  int64_t samples = 0, recent = 0;    // all, and those of about the last 15 s
-  int64_t with_gil = 0;               // held Python's lock meanwhile
-  int64_t places = 0, top_place = 0;  // different instructions of the innermost frame, and how
-                                      // often the commonest was seen: a loop in Python has many
+  bool training = false;                // after training began
+  std::vector<SeenFrame> frames{};      // innermost first
+  int64_t samples = 0, recent = 0;      // all, and those of about the last 15 s
+  int64_t with_gil = 0;                 // held Python's lock meanwhile
+  int64_t places = 0, top_place = 0;    // different instructions of the innermost frame, and how
+                                        // often the commonest was seen: a loop in Python has many
 
   const SeenFrame* user_frame() const {  // innermost of the user's own
     for (const SeenFrame& frame : frames)
@@ -75,10 +75,10 @@ struct SeenProcess {
   double at_s = 0;       // when it went
   int64_t threads = 0, rss_bytes = 0;
   double cpu_s = 0;
-  double cores = 0;                // used of late
-  double still_s = 0;              // its Python threads' stacks have not changed for so long
-  Wait wait = Wait::kNothing;      // of the main thread
-  std::string waits_for{};         // whom, as far as known: "10.0.0.7:443", "train.lock, held by 812"
+  double cores = 0;            // used of late
+  double still_s = 0;          // its Python threads' stacks have not changed for so long
+  Wait wait = Wait::kNothing;  // of the main thread
+  std::string waits_for{};     // whom, as far as known: "10.0.0.7:443", "train.lock, held by 812"
   std::vector<SeenFrame> stack{};  // of the main thread, now
   bool waits_for_task = false;     // a pool's or loader's worker with nothing to do
   bool waits_for_worker = false;   // stands in a pool, a queue, a loader that others should fill
@@ -135,7 +135,7 @@ struct SeenOutput {
   std::vector<SeenRemark> remarks{};  // lines that name a cause, as said
   std::string exception{};            // "FileNotFoundError: ..."
   Remark exception_kind = Remark::kOther;
-  SeenFrame raised_at{};               // the user's line in the traceback
+  SeenFrame raised_at{};  // the user's line in the traceback
   bool traceback = false;
 };
 
@@ -182,20 +182,20 @@ struct LedgerBlock {
   bool training = false;         // training had begun
   std::vector<LedgerEntry> entries{};
   // Seconds in this stretch:
-  double cpu_s = 0;           // all threads of the run
-  double ready_s = 0;         // ... that could run and had no core
-  double main_cpu_s = 0;      // of the training thread
-  double main_ready_s = 0;    //
-  double throttled_s = 0;     // the quota held the run back
-  double neighbours_s = 0;    // cores x seconds used by other processes
-  double idle_s = 0;          // cores x seconds used by nobody
+  double cpu_s = 0;         // all threads of the run
+  double ready_s = 0;       // ... that could run and had no core
+  double main_cpu_s = 0;    // of the training thread
+  double main_ready_s = 0;  //
+  double throttled_s = 0;   // the quota held the run back
+  double neighbours_s = 0;  // cores x seconds used by other processes
+  double idle_s = 0;        // cores x seconds used by nobody
 };
 
 struct Outside {
   bool seen = false;
   double at_s = 0;
   int64_t pid = 0;
-  std::string command{};         // redacted; the last one that could be read
+  std::string command{};  // redacted; the last one that could be read
   Framework framework = Framework::kNone;
   bool launched = false;         // by `run`: what came before was seen too
   double since_start_s = 0;      // how long the process had run when the watch began
@@ -210,13 +210,13 @@ struct Outside {
   std::vector<SeenGpu> gpus{};
   SeenProgress progress{};
   SeenOutput output{};
-  std::vector<LedgerBlock> ledger{};         // oldest first; long watches have longer blocks
-  std::vector<SeenLoss> losses{};            // oldest first, thinned
-  std::vector<SeenNeighbour> neighbours{};   // the busiest first
+  std::vector<LedgerBlock> ledger{};        // oldest first; long watches have longer blocks
+  std::vector<SeenLoss> losses{};           // oldest first, thinned
+  std::vector<SeenNeighbour> neighbours{};  // the busiest first
   std::vector<SeenThreadSetting> settings{};
-  int64_t batch_size = 0;      // of fit; 0: not known
-  bool batch_is_empty = false;  // the list that should hold the samples holds none
-  bool reference_blas = false;  // the plain BLAS is loaded, and no faster one
+  int64_t batch_size = 0;              // of fit; 0: not known
+  bool batch_is_empty = false;         // the list that should hold the samples holds none
+  bool reference_blas = false;         // the plain BLAS is loaded, and no faster one
   double main_still_s = 0;             // the main thread's stack has not changed for so long
   double quiet_s = 0;                  // nothing has moved: output, steps, reading
   double cores = 0;                    // used of late by all processes together

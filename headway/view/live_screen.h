@@ -37,8 +37,8 @@ class LiveScreen {
 
   std::FILE* const out_;
   const bool terminal_, color_, unicode_;
-  bool taken_ = false;        // the screen is ours
-  std::string last_frame_;    // to be left behind
+  bool taken_ = false;                 // the screen is ours
+  std::string last_frame_;             // to be left behind
   std::optional<State> last_verdict_;  // of the lines
   double last_line_s_ = 0;
 };

@@ -119,7 +119,8 @@ TEST(LiveScreen, WritesALineWhereThereIsNoTerminal) {
     LiveScreen screen(file);
     EXPECT_FALSE(screen.is_terminal());
     const Trace trace = starved();
-    for (int i = 0; i < 3; ++i) screen.show(trace, {.state = State::kSlow, .sentence = "slow: x"}, {});
+    for (int i = 0; i < 3; ++i)
+      screen.show(trace, {.state = State::kSlow, .sentence = "slow: x"}, {});
     screen.show(trace, {.state = State::kStuck, .sentence = "stuck: y"}, {});
   }
   std::fclose(file);

@@ -134,7 +134,8 @@ int put_processes(Canvas& canvas, int y, const Outside& seen) {
   }
   if (workers > 0)
     text += fmt::format("; {} worker{} {:.2f} cores", workers, workers == 1 ? "" : "s", cores);
-  for (const auto& [wait, count] : waits) text += fmt::format(", {} wait: {}", count, text_of(wait));
+  for (const auto& [wait, count] : waits)
+    text += fmt::format(", {} wait: {}", count, text_of(wait));
   const int x = put_label(canvas, y, "processes");
   canvas.put_within(x, y, canvas.width() - x, text);
   return y + 1;

@@ -49,7 +49,8 @@ Trace watched() {
   return trace;
 }
 
-const Verdict kSlow{.state = State::kSlow, .sentence = "slow: the main thread makes its own batches"};
+const Verdict kSlow{.state = State::kSlow,
+                    .sentence = "slow: the main thread makes its own batches"};
 const std::vector<Finding> kFindings = {{.cause = Cause::kSequenceOnMainThread,
                                          .severity = Severity::kWarning,
                                          .summary = "the main thread makes its own batches",

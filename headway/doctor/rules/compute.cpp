@@ -119,7 +119,8 @@ std::optional<Finding> launch_bound(const Evidence& e) {
 
 std::optional<Finding> float32_on_a_gpu(const Evidence& e) {
   const auto busy = e.gpu_busy();
-  if (!e.steady() || !e.run.on_gpu() || e.run.products != ProductType::kFloat32) return std::nullopt;
+  if (!e.steady() || !e.run.on_gpu() || e.run.products != ProductType::kFloat32)
+    return std::nullopt;
   if (!busy || *busy < kGpuFull || e.seconds < kEnoughLooksS) return std::nullopt;
   return Finding{
       .cause = Cause::kNoMixedPrecision,
@@ -176,7 +177,8 @@ std::optional<Finding> slow_callback(const Evidence& e) {
 }
 
 std::optional<Finding> stuck_callback(const Evidence& e) {
-  if (!e.stuck() || e.last.phase != RunPhase::kCallbacks || e.last.phase_s < kStuckS) return std::nullopt;
+  if (!e.stuck() || e.last.phase != RunPhase::kCallbacks || e.last.phase_s < kStuckS)
+    return std::nullopt;
   return Finding{
       .cause = Cause::kSlowCallback,
       .severity = Severity::kCritical,

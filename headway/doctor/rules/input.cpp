@@ -23,7 +23,7 @@ constexpr double kMostlyWaits = 0.5;    // CPU time against the time workers wer
 constexpr double kWorthMore = 1.25;     // times as many workers
 constexpr double kWaitingWorkers = 64;  // about as many as the tuner takes
 constexpr double kWorthDoing = 1.1, kMuchFaster = 1.5;  // gains
-constexpr double kNoCore = 0.25;        // of the time in which threads could have run
+constexpr double kNoCore = 0.25;  // of the time in which threads could have run
 
 Severity severity_of(double waiting) {
   if (waiting >= kMuch) return Severity::kHigh;
@@ -175,9 +175,9 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   const FileSample files = e.last.files - e.first.files;
   const double waits_s = (files.open_s + files.read_s) / double(e.steps);
   const bool counted = files.opens + files.reads > 0;
-  const bool reads = serial ? any_operator(e, &OpFacts::reads_files) ||
-                                  any_operator(e, &OpFacts::lists_files)
-                            : feed.op_facts.reads_files;
+  const bool reads =
+      serial ? any_operator(e, &OpFacts::reads_files) || any_operator(e, &OpFacts::lists_files)
+             : feed.op_facts.reads_files;
   if (!counted && !reads) return std::nullopt;
   const bool pressed = e.io_stalled_share() >= kDiskStalls && e.disk_bytes_per_s() > 0;
   const bool blocked = e.cores_idle() && !surely_computes(e, feed) &&
@@ -185,8 +185,8 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   if (counted ? waits_s < kMostOfTheWork * feed.work_s : !blocked) return std::nullopt;
   const bool small =
       counted ? files.open_s >= files.read_s && e.read_bytes_per_element() < kSmallRead
-              : any_operator(e, &OpFacts::lists_files) &&
-                    e.read_bytes_per_element() > 0 && e.read_bytes_per_element() < kSmallRead;
+              : any_operator(e, &OpFacts::lists_files) && e.read_bytes_per_element() > 0 &&
+                    e.read_bytes_per_element() < kSmallRead;
   // What is left of the feed's work: it cannot have taken more than the CPU time there was.
   const double rest =
       counted ? std::clamp(feed.work_s - waits_s, 0.0, e.cpu_per_step_s()) : e.cpu_per_step_s();
@@ -285,7 +285,9 @@ std::optional<Finding> input_bound(const Evidence& e) {
   f.where = source || name.empty() ? name : fmt::format("{} in stage {}", name, feed.op_stage);
   if (!source) f.stage = feed.op_at;
   const char* who = measured(e) ? "the feed is bound by its own work" : "training waits for data";
-  f.summary = name.empty() ? who : fmt::format("{}, most of it {} {}", who, measured(e) ? "in" : "for", name);
+  f.summary = name.empty()
+                  ? who
+                  : fmt::format("{}, most of it {} {}", who, measured(e) ? "in" : "for", name);
   f.evidence.push_back(fmt::format("the feed needs {} of work per batch on {:.0f} workers",
                                    duration_text(feed.work_s), feed.threads));
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));

@@ -25,7 +25,8 @@ void put_stalled(const Evidence& e, Finding& f) {
 }
 
 bool waits_for_nothing(const Evidence& e) {
-  return e.stuck() && (e.last.phase == RunPhase::kFirstBatch || e.last.phase == RunPhase::kWaitingForData);
+  return e.stuck() &&
+         (e.last.phase == RunPhase::kFirstBatch || e.last.phase == RunPhase::kWaitingForData);
 }
 
 }  // namespace
@@ -62,7 +63,8 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
   const bool all_dropped = in > 0 && double(dropped) >= kAllDropped * double(in);
   if (e.feed_moves() && !all_dropped) return std::nullopt;  // slow, not mute
   if (!e.feed_moves() && e.quiet_cores() < kStillCores) return std::nullopt;
-  Finding f{.cause = Cause::kSourceNeverYields, .severity = Severity::kCritical, .confidence = 0.85};
+  Finding f{
+      .cause = Cause::kSourceNeverYields, .severity = Severity::kCritical, .confidence = 0.85};
   f.summary = e.last.batches == 0 ? "no batch was ever produced"
                                   : fmt::format("no batch for {:.0f} s", e.quiet_s());
   put_stalled(e, f);
@@ -84,16 +86,15 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
 std::optional<Finding> worker_deadlock(const Evidence& e) {
   if (!waits_for_nothing(e) || e.feed_moves() || e.quiet_cores() >= kStillCores)
     return std::nullopt;
-  Finding f{
-      .cause = Cause::kWorkerDeadlock,
-      .severity = Severity::kCritical,
-      .confidence = 0.75,
-      .summary =
-          fmt::format("the workers that make data have stood still for {:.0f} s", e.quiet_s()),
-      .evidence = {fmt::format("no element moves and {:.2f} cores work", e.quiet_cores())},
-      .fix =
-          "the function waits for something that does not come: a lock that is "
-          "already held, a queue that nobody fills, a server that does not answer"};
+  Finding f{.cause = Cause::kWorkerDeadlock,
+            .severity = Severity::kCritical,
+            .confidence = 0.75,
+            .summary = fmt::format("the workers that make data have stood still for {:.0f} s",
+                                   e.quiet_s()),
+            .evidence = {fmt::format("no element moves and {:.2f} cores work", e.quiet_cores())},
+            .fix =
+                "the function waits for something that does not come: a lock that is "
+                "already held, a queue that nobody fills, a server that does not answer"};
   put_stalled(e, f);
   return f;
 }

@@ -20,7 +20,8 @@ bool made_on_main(const SeenStack& s) { return on_main(s) && s.activity == Activ
 // The training thread stands in a call of the framework and waits for other threads.
 double waiting_inside(const OutsideEvidence& e) {
   return e.training_share([](const SeenStack& s) {
-    return on_main(s) && s.wait == Wait::kLock && (s.activity == Activity::kStep || s.activity == Activity::kFetch);
+    return on_main(s) && s.wait == Wait::kLock &&
+           (s.activity == Activity::kStep || s.activity == Activity::kFetch);
   });
 }
 
@@ -95,9 +96,8 @@ double starved_share(const OutsideEvidence& e) {
 // PyTorch's DataLoader: none, too few or too many workers.
 std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
   if (e.training_samples() < kEnough) return std::nullopt;
-  const double inline_share = e.training_share([](const SeenStack& s) {
-    return on_main(s) && s.maker == Maker::kTorchInline;
-  });
+  const double inline_share = e.training_share(
+      [](const SeenStack& s) { return on_main(s) && s.maker == Maker::kTorchInline; });
   const double waiting = e.training_share(fetching);
   const bool ever_stepped = e.stepped() || e.count(stepping) > 0;
   const auto makes = [](const SeenStack& s) {

@@ -5,7 +5,6 @@
 
 #include "headway/doctor/rules/outside.h"
 
-
 namespace headway {
 namespace {
 
@@ -27,7 +26,8 @@ bool does(const SeenStack& s, Activity activity) { return on_main(s) && s.activi
 }  // namespace
 
 std::optional<Finding> retracing(const E& e) {
-  const double tracing = e.training_share([](const SeenStack& s) { return does(s, Activity::kTrace); });
+  const double tracing =
+      e.training_share([](const SeenStack& s) { return does(s, Activity::kTrace); });
   const bool said = e.seen.output.retracings > 0;
   // What is "of late" must not reach back to the first step, which always builds a graph.
   const bool keeps_on =
@@ -54,7 +54,9 @@ std::optional<Finding> retracing(const E& e) {
 // most of the watch was that.
 std::optional<Finding> first_step_compiling(const E& e) {
   const auto traces = [](const SeenStack& s) { return does(s, Activity::kTrace); };
-  const auto traces_or_steps = [&](const SeenStack& s) { return traces(s) || does(s, Activity::kStep); };
+  const auto traces_or_steps = [&](const SeenStack& s) {
+    return traces(s) || does(s, Activity::kStep);
+  };
   const SeenProgress& p = e.seen.progress;
   const double on_graph = double(e.count(traces)) / double(std::max<int64_t>(1, e.count(on_main)));
   const bool from_start = e.seen.launched && e.count(traces) >= kEnough;
@@ -116,7 +118,8 @@ std::optional<Finding> slow_callback(const E& e) {
   const double late = e.late_share(calls);
   const bool held = e.running() && late >= kAllTheTime && e.seen.main_still_s >= kLongS;
   if (share < kMuch && !held) return std::nullopt;
-  const double saving = e.training_share([](const SeenStack& s) { return does(s, Activity::kCheckpoint); });
+  const double saving =
+      e.training_share([](const SeenStack& s) { return does(s, Activity::kCheckpoint); });
   const HotLine hot = e.hottest(calls);
   Finding f{
       .cause = Cause::kSlowCallback,
@@ -172,7 +175,8 @@ std::optional<Finding> epoch_never_ends(const E& e) {
 std::optional<Finding> output_buffered(const E& e) {
   const bool silent = e.seen.output.watched && e.seen.at_s - e.seen.output.last_s >= kLongS;
   if (!e.running() || !silent || !e.training() || e.training_s() < kLongS) return std::nullopt;
-  if (e.seen.progress.source != ProgressSource::kVariables || e.seen.progress.steps < 3 || e.seen.main_still_s > 3)
+  if (e.seen.progress.source != ProgressSource::kVariables || e.seen.progress.steps < 3 ||
+      e.seen.main_still_s > 3)
     return std::nullopt;
   return Finding{.cause = Cause::kOutputBuffered,
                  .severity = Severity::kInfo,
@@ -185,8 +189,10 @@ std::optional<Finding> output_buffered(const E& e) {
 }
 
 std::optional<Finding> waits_for_others(const E& e) {
-  const double meeting = e.late_share([](const SeenStack& s) { return does(s, Activity::kRendezvous); });
-  const double together = e.late_share([](const SeenStack& s) { return does(s, Activity::kCollective); });
+  const double meeting =
+      e.late_share([](const SeenStack& s) { return does(s, Activity::kRendezvous); });
+  const double together =
+      e.late_share([](const SeenStack& s) { return does(s, Activity::kCollective); });
   if (!e.running() || std::max(meeting, together) < kAllTheTime || e.seen.main_still_s < kLongS)
     return std::nullopt;
   const bool meets = meeting >= together;

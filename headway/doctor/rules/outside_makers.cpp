@@ -40,7 +40,9 @@ bool one_element(const HotLine& hot) {
 // One part of the training's time is spent making samples in the training thread itself.
 std::optional<Finding> per_pixel_python(const OutsideEvidence& e) {
   if (!e.training() || e.training_samples() < kEnough) return std::nullopt;
-  const auto makes = [](const SeenStack& s) { return s.training && s.activity == Activity::kProduce; };
+  const auto makes = [](const SeenStack& s) {
+    return s.training && s.activity == Activity::kProduce;
+  };
   const double busy = e.training_share(makes);
   const double per_maker = e.workers() > 1 ? busy : std::min(1.0, busy);
   if (per_maker < kMainWaits || e.count(makes) < kEnough) return std::nullopt;
@@ -139,7 +141,8 @@ std::optional<Finding> serial_map(const OutsideEvidence& e) {
 std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e) {
   if (e.seen.framework == Framework::kNone) return std::nullopt;
   const auto preparing = [](const SeenStack& s) {
-    return on_main(s) && !s.training && (s.activity == Activity::kUser || s.activity == Activity::kProduce);
+    return on_main(s) && !s.training &&
+           (s.activity == Activity::kUser || s.activity == Activity::kProduce);
   };
   const int64_t samples = e.count(preparing);
   const int64_t all = e.count(on_main);

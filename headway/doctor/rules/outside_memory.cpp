@@ -13,8 +13,8 @@ constexpr double kSettlesS = 5;      // buffers and caches of libraries, after t
 constexpr double kLongEnoughS = 12;  //
 constexpr double kStraight = 0.85;   // R^2
 constexpr double kGrown = 48e6, kGrownShare = 0.08;
-constexpr double kPerS = 0.4e6;      // bytes
-constexpr double kMuch = 400e6;      // a cache in the first epoch may take less
+constexpr double kPerS = 0.4e6;  // bytes
+constexpr double kMuch = 400e6;  // a cache in the first epoch may take less
 constexpr double kSoonS = 1200;
 
 }  // namespace
@@ -50,8 +50,9 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
                                    size_text(grown), duration_text(at.back() - at.front())),
             .evidence = {fmt::format("in a straight line (R2 {:.2f}), {} in use", line.r2,
                                      size_text(bytes.back()))},
-            .fix = "keep numbers, not tensors: loss.item() or float(loss) in lists, nothing "
-                   "appended without end; close what is opened in every step"};
+            .fix =
+                "keep numbers, not tensors: loss.item() or float(loss) in lists, nothing "
+                "appended without end; close what is opened in every step"};
   if (left > 0)
     f.evidence.push_back(fmt::format("what is left lasts for about {}", duration_text(lasts_s)));
   const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });

@@ -8,17 +8,17 @@
 namespace headway {
 namespace {
 
-constexpr double kNeighboursS = 12;   // they come and go: only of late
-constexpr double kNoCore = 0.20;      // of the time: neighbours share caches, too, and that is no gain
-constexpr double kOwnCode = 0.22;     // its gain is a guess: the result may be needed
-constexpr double kOneCore = 1.2;      // used, by a program that was told to use one thread
+constexpr double kNeighboursS = 12;  // they come and go: only of late
+constexpr double kNoCore = 0.20;   // of the time: neighbours share caches, too, and that is no gain
+constexpr double kOwnCode = 0.22;  // its gain is a guess: the result may be needed
+constexpr double kOneCore = 1.2;   // used, by a program that was told to use one thread
 constexpr double kComputesMost = 0.5;
 constexpr double kSettledS = 8;
 
 // The user's own code on the training thread that is not the training itself.
 struct OwnCode {
   HotLine hot{};
-  double share = 0;   // of the training thread's time
+  double share = 0;    // of the training thread's time
   double feeding = 0;  // of that, before the training in the same function
 };
 
@@ -30,8 +30,8 @@ std::optional<OwnCode> own_code(const Observations& o) {
     return s.account == Account::kRunsOwnCode || s.account == Account::kWaitsForDisk ||
            s.account == Account::kSleeps || s.account == Account::kWaitsForChild;
   };
-  const Share share = o.ledger.alone({Account::kRunsOwnCode, Account::kWaitsForDisk, Account::kSleeps,
-                                   Account::kWaitsForChild});
+  const Share share = o.ledger.alone(
+      {Account::kRunsOwnCode, Account::kWaitsForDisk, Account::kSleeps, Account::kWaitsForChild});
   if (share.low < kSaid) return std::nullopt;
   OwnCode out{.hot = o.looks->hottest(own), .share = share.low};
   if (!out.hot.frame) return std::nullopt;
@@ -82,14 +82,15 @@ std::optional<Finding> neighbours_take_cores(const Observations& o) {
   if (!recent.is_enough() || !o.running()) return std::nullopt;
   const Share lost = recent.of(Account::kNoCoreNeighbours);
   if (lost.low < kNoCore) return std::nullopt;
-  Finding f{.cause = Cause::kNeighboursTakeCores,
-            .severity = severity_of_share(lost.low),
-            .confidence = 0.85,
-            .summary = "other processes on this machine take the cores",
-            .evidence = {fmt::format("the training could run and had no core {}", share_text(lost))},
-            .where = "this machine",
-            .fix = "end them, move one of them, or share out the cores (taskset, nice, a quota)",
-            .predicted_gain = gain_without(lost.share)};
+  Finding f{
+      .cause = Cause::kNeighboursTakeCores,
+      .severity = severity_of_share(lost.low),
+      .confidence = 0.85,
+      .summary = "other processes on this machine take the cores",
+      .evidence = {fmt::format("the training could run and had no core {}", share_text(lost))},
+      .where = "this machine",
+      .fix = "end them, move one of them, or share out the cores (taskset, nice, a quota)",
+      .predicted_gain = gain_without(lost.share)};
   if (const Outside* seen = o.seen()) {
     for (const SeenNeighbour& each : seen->neighbours)
       f.evidence.push_back(
@@ -104,19 +105,20 @@ std::optional<Finding> neighbours_take_cores(const Observations& o) {
 std::optional<Finding> own_code_feeds(const Observations& o) {
   const auto own = own_code(o);
   if (!own || own->feeding < 0.5 || own->share < kRepair) return std::nullopt;
-  Finding f{.cause = Cause::kNoPrefetch,
-            .severity = severity_of_share(own->share),
-            .confidence = 0.75,
-            .summary = fmt::format("{} makes each batch on the training thread, in turn with the step",
-                                   function_text(own->hot)),
-            .evidence = {fmt::format("{:.0f}% of the training thread's time at least{}",
-                                     100 * own->share, gpu_text(o)),
-                         hot_text(own->hot, "it")},
-            .where = place_text(*own->hot.frame),
-            .fix =
-                "make batches ahead of the training: a DataLoader with workers, tf.data with "
-                "prefetch(tf.data.AUTOTUNE), or a thread with a queue",
-            .predicted_gain = 1 / std::max(own->share, 1 - own->share)};
+  Finding f{
+      .cause = Cause::kNoPrefetch,
+      .severity = severity_of_share(own->share),
+      .confidence = 0.75,
+      .summary = fmt::format("{} makes each batch on the training thread, in turn with the step",
+                             function_text(own->hot)),
+      .evidence = {fmt::format("{:.0f}% of the training thread's time at least{}", 100 * own->share,
+                               gpu_text(o)),
+                   hot_text(own->hot, "it")},
+      .where = place_text(*own->hot.frame),
+      .fix =
+          "make batches ahead of the training: a DataLoader with workers, tf.data with "
+          "prefetch(tf.data.AUTOTUNE), or a thread with a queue",
+      .predicted_gain = 1 / std::max(own->share, 1 - own->share)};
   add_pace(f, *o.looks);
   return f;
 }
@@ -131,8 +133,9 @@ std::optional<Finding> garbage_collection(const Observations& o) {
                  .summary = "collecting garbage takes a large part of the time",
                  .evidence = {share_text(share)},
                  .where = o.ledger.where(Account::kCollectsGarbage),
-                 .fix = "leave gc.collect() out of the loop, or call it once an epoch; gc.freeze() "
-                        "after the data are loaded",
+                 .fix =
+                     "leave gc.collect() out of the loop, or call it once an epoch; gc.freeze() "
+                     "after the data are loaded",
                  .predicted_gain = gain_without(share.share)};
 }
 
@@ -140,15 +143,15 @@ std::optional<Finding> reference_blas(const Observations& o) {
   if (!o.looks || !o.looks->seen.reference_blas || !o.ledger.is_enough()) return std::nullopt;
   const Share computes = o.ledger.alone({Account::kComputes});
   if (computes.low < kComputesMost || o.looks->seen.cores > kOneCore) return std::nullopt;
-  return Finding{.cause = Cause::kReferenceBlas,
-                 .severity = Severity::kWarning,
-                 .confidence = 0.7,
-                 .summary = "products of matrices run in the plain BLAS, on one core without vectors",
-                 .evidence = {"libblas is loaded, and no OpenBLAS, MKL or BLIS",
-                              fmt::format("{:.2f} of {:.3g} cores are used", o.looks->seen.cores,
-                                          o.cpus())},
-                 .where = o.ledger.where(Account::kComputes),
-                 .fix = "apt-get install libopenblas0 (or pip's numpy, which brings its own)"};
+  return Finding{
+      .cause = Cause::kReferenceBlas,
+      .severity = Severity::kWarning,
+      .confidence = 0.7,
+      .summary = "products of matrices run in the plain BLAS, on one core without vectors",
+      .evidence = {"libblas is loaded, and no OpenBLAS, MKL or BLIS",
+                   fmt::format("{:.2f} of {:.3g} cores are used", o.looks->seen.cores, o.cpus())},
+      .where = o.ledger.where(Account::kComputes),
+      .fix = "apt-get install libopenblas0 (or pip's numpy, which brings its own)"};
 }
 
 // A program that was told to compute with one thread, and does nothing but compute.
@@ -161,14 +164,15 @@ std::optional<Finding> one_thread_by_setting(const Observations& o) {
     return std::nullopt;
   for (const SeenThreadSetting& setting : seen.settings) {
     if (setting.threads != 1) continue;
-    return Finding{.cause = Cause::kSingleCoreAffinity,
-                   .severity = Severity::kWarning,
-                   .confidence = 0.85,
-                   .summary = fmt::format("told to compute with one thread: {}", setting.text),
-                   .evidence = {fmt::format("{:.2f} of {:.3g} cores are used", seen.cores, o.cpus()),
-                                "it computes " + share_text(computes)},
-                   .where = setting.at.line > 0 ? place_text(setting.at) : setting.text,
-                   .fix = "leave the setting out, or give as many threads as there are cores"};
+    return Finding{
+        .cause = Cause::kSingleCoreAffinity,
+        .severity = Severity::kWarning,
+        .confidence = 0.85,
+        .summary = fmt::format("told to compute with one thread: {}", setting.text),
+        .evidence = {fmt::format("{:.2f} of {:.3g} cores are used", seen.cores, o.cpus()),
+                     "it computes " + share_text(computes)},
+        .where = setting.at.line > 0 ? place_text(setting.at) : setting.text,
+        .fix = "leave the setting out, or give as many threads as there are cores"};
   }
   return std::nullopt;
 }
@@ -180,34 +184,37 @@ std::optional<Finding> gpu_waits_for_orders(const Observations& o) {
   if (!o.looks || !busy || *busy >= kIdle || !o.ledger.is_enough()) return std::nullopt;
   const Share idle = o.ledger.of(Account::kComputes, DeviceState::kIdle);
   if (idle.low < kIdle || o.ledger.seconds() < kSettledS) return std::nullopt;
-  return Finding{.cause = Cause::kLaunchBound,
-                 .severity = Severity::kWarning,
-                 .confidence = 0.65,
-                 .summary = fmt::format("the GPU waits for orders: it is busy {:.0f}% of the time, and "
-                                        "what it lacks is not data",
-                                        100 * *busy),
-                 .evidence = {"the training thread works on the steps " + share_text(idle) +
-                              " while the GPU idles"},
-                 .where = o.ledger.where(Account::kComputes),
-                 .fix = "a larger batch while memory lasts; torch.compile, CUDA graphs or tf.function; "
-                        "fewer small operators and values read back (.item())"};
+  return Finding{
+      .cause = Cause::kLaunchBound,
+      .severity = Severity::kWarning,
+      .confidence = 0.65,
+      .summary = fmt::format("the GPU waits for orders: it is busy {:.0f}% of the time, and "
+                             "what it lacks is not data",
+                             100 * *busy),
+      .evidence = {"the training thread works on the steps " + share_text(idle) +
+                   " while the GPU idles"},
+      .where = o.ledger.where(Account::kComputes),
+      .fix =
+          "a larger batch while memory lasts; torch.compile, CUDA graphs or tf.function; "
+          "fewer small operators and values read back (.item())"};
 }
 
 // No rule knows it, but this much is known: where the time goes.
 std::optional<Finding> hot_line(const Observations& o) {
   const auto own = own_code(o);
   if (!own || own->share < kOwnCode) return hot_account(o);
-  Finding f{.cause = Cause::kHotLine,
-            .severity = severity_of_share(own->share),
-            .confidence = 0.6,
-            .summary = fmt::format("{:.0f}% of the time goes to {} on the training thread",
-                                   100 * own->share, function_text(own->hot)),
-            .evidence = {hot_text(own->hot, "it"),
-                         fmt::format("computing the steps takes {}{}",
-                                     share_text(o.ledger.of(Account::kComputes)), gpu_text(o))},
-            .where = place_text(*own->hot.frame),
-            .fix = "make it cheaper, do it less often, or move it to a thread or process of its own",
-            .predicted_gain = gain_without(own->share)};
+  Finding f{
+      .cause = Cause::kHotLine,
+      .severity = severity_of_share(own->share),
+      .confidence = 0.6,
+      .summary = fmt::format("{:.0f}% of the time goes to {} on the training thread",
+                             100 * own->share, function_text(own->hot)),
+      .evidence = {hot_text(own->hot, "it"),
+                   fmt::format("computing the steps takes {}{}",
+                               share_text(o.ledger.of(Account::kComputes)), gpu_text(o))},
+      .where = place_text(*own->hot.frame),
+      .fix = "make it cheaper, do it less often, or move it to a thread or process of its own",
+      .predicted_gain = gain_without(own->share)};
   add_pace(f, *o.looks);
   return f;
 }

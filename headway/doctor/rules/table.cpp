@@ -22,8 +22,8 @@ constexpr Cause kOfPressure[] = {Cause::kInputBound, Cause::kSlowStorage, Cause:
 constexpr Cause kOfRate[] = {Cause::kNanLoss};
 constexpr Cause kOfExploding[] = {Cause::kNanLoss, Cause::kLearningRate};
 constexpr Cause kOfWeights[] = {Cause::kExplodingGradients, Cause::kVanishingGradients,
-                                Cause::kLossFrozen, Cause::kWeightsNotUpdated, Cause::kDeadRelu,
-                                Cause::kLearningRate};
+                                Cause::kLossFrozen,         Cause::kWeightsNotUpdated,
+                                Cause::kDeadRelu,           Cause::kLearningRate};
 constexpr Cause kOfVanishing[] = {Cause::kLossFrozen, Cause::kLearningRate};
 constexpr Cause kOfInput[] = {Cause::kExplodingGradients, Cause::kDeadRelu, Cause::kLearningRate,
                               Cause::kNanLoss, Cause::kLossFrozen};
@@ -41,8 +41,8 @@ constexpr Rule kFiles = by_counters<slow_storage>;
 
 constexpr CauseRule kRules[] = {
     // Refusals and deaths.
-    {Cause::kLimitsOrDiskFull,
-     first_of<by_counters<disk_full>, by_looks<limits_or_disk_full>>, kRefused},
+    {Cause::kLimitsOrDiskFull, first_of<by_counters<disk_full>, by_looks<limits_or_disk_full>>,
+     kRefused},
     {Cause::kSharedMemoryTooSmall, by_looks<shared_memory>},
     {Cause::kWorkerDied, first_of<by_looks<worker_died>, producer_is_gone>},
     {Cause::kLoaderNotPicklable, by_looks<not_picklable>, kRefused},
@@ -80,8 +80,8 @@ constexpr CauseRule kRules[] = {
     // The loop of training.
     {Cause::kRetracing, by_looks<retracing>},
     {Cause::kFirstStepCompiling, first_of<by_counters<first_step>, by_looks<first_step_compiling>>},
-    {Cause::kStepTimeGrows, first_of<by_counters<step_time_grows>, by_looks<step_time_grows>>, kSlow,
-     kOfGrowth},
+    {Cause::kStepTimeGrows, first_of<by_counters<step_time_grows>, by_looks<step_time_grows>>,
+     kSlow, kOfGrowth},
     {Cause::kEpochNeverEnds, first_of<by_counters<epoch_never_ends>, by_looks<epoch_never_ends>>},
     {Cause::kWrongStepsPerEpoch, by_looks<wrong_steps_per_epoch>, kWrong},
     {Cause::kHiddenValidation,

@@ -10,9 +10,9 @@ namespace headway {
 namespace {
 
 constexpr size_t kFew = 8, kMany = 16;
-constexpr double kSure = 4;           // standard errors
-constexpr double kNoise = 0.02;       // of the loss, where nothing else is going on
-constexpr double kUnmoved = 0.005;    // of the loss
+constexpr double kSure = 4;         // standard errors
+constexpr double kNoise = 0.02;     // of the loss, where nothing else is going on
+constexpr double kUnmoved = 0.005;  // of the loss
 constexpr double kNextToNothing = 1e-3;
 constexpr double kGrown = 2, kThrown = 100, kNotBack = 1.3;
 constexpr double kMostOfIt = 0.8;
@@ -20,9 +20,7 @@ constexpr double kWild = 0.5;         // swing against the loss itself
 constexpr double kStillSwings = 0.7;  // late against early
 constexpr double kTurnsOften = 0.5;
 
-std::string loss_where(const Observations& o) {
-  return o.ledger.where(Account::kComputes);
-}
+std::string loss_where(const Observations& o) { return o.ledger.where(Account::kComputes); }
 
 }  // namespace
 
@@ -57,13 +55,15 @@ std::optional<Finding> told_frozen(const Observations& o) {
       .cause = Cause::kLossFrozen,
       .severity = Severity::kWarning,
       .confidence = exact ? 0.9 : 0.7,
-      .summary = exact ? fmt::format("the loss is {:.6g} to the last digit, again and again", l.first())
-                       : fmt::format("nothing is learnt: the loss stays at {:.4g}", l.last()),
+      .summary =
+          exact ? fmt::format("the loss is {:.6g} to the last digit, again and again", l.first())
+                : fmt::format("nothing is learnt: the loss stays at {:.4g}", l.last()),
       .evidence = {fmt::format("{} losses: {:.5g} at first, {:.5g} of late, noise {:.2g}", l.size(),
                                l.first(), l.last(), l.noise())},
       .where = loss_where(o),
       .fix =
-          "look at what is trainable, at the last layer and the loss, at labels that belong to other "
+          "look at what is trainable, at the last layer and the loss, at labels that belong to "
+          "other "
           "samples, at units that saturate or never fire, and at the learning rate"};
 }
 
@@ -102,7 +102,8 @@ std::optional<Finding> told_oscillating(const Observations& o) {
       .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(), l.first(),
                                l.last())},
       .where = loss_where(o),
-      .fix = "a smaller learning rate or momentum, a larger batch, gradients cleared in every step"};
+      .fix =
+          "a smaller learning rate or momentum, a larger batch, gradients cleared in every step"};
 }
 
 }  // namespace headway

@@ -28,7 +28,8 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
   if (o.stands_still() && main->wait == kind) {
     f.severity = Severity::kCritical;
     f.summary = fmt::format("waits for {} that does not come{}", what, whom(*main));
-    f.evidence = {fmt::format("the same place for {}, no core is used", duration_text(o.quiet_s()))};
+    f.evidence = {
+        fmt::format("the same place for {}, no core is used", duration_text(o.quiet_s()))};
     return f;
   }
   const auto waits = [&](const SeenStack& s) {
@@ -82,9 +83,10 @@ std::optional<Finding> waits_for_terminal(const Observations& o) {
 }
 
 std::optional<Finding> waits_for_file_lock(const Observations& o) {
-  return waits_for(o, Cause::kWaitsForFileLock, Wait::kFileLock, "a file lock",
-                   "end whoever holds it, or remove a lock file that a killed run left behind; give "
-                   "each run its own cache folder");
+  return waits_for(
+      o, Cause::kWaitsForFileLock, Wait::kFileLock, "a file lock",
+      "end whoever holds it, or remove a lock file that a killed run left behind; give "
+      "each run its own cache folder");
 }
 
 std::optional<Finding> waits_for_server(const Observations& o) {
@@ -114,20 +116,21 @@ std::optional<Finding> lock_order(const Observations& o) {
     if (!blocked_thread(s) || s.recent == 0) continue;
     const SeenFrame* frame = lock_frame(s.frames);
     if (!frame || !takes_a_lock(*frame)) continue;
-    const auto same = [&](const SeenFrame* p) { return p->file == frame->file && p->line == frame->line; };
+    const auto same = [&](const SeenFrame* p) {
+      return p->file == frame->file && p->line == frame->line;
+    };
     if (std::none_of(places.begin(), places.end(), same)) places.push_back(frame);
   }
   if (places.size() < 2 || !other.frame) return std::nullopt;
-  return Finding{
-      .cause = Cause::kLockOrder,
-      .severity = Severity::kCritical,
-      .confidence = 0.85,
-      .summary = "threads wait for locks that the other one holds",
-      .evidence = {fmt::format("one at {}", place_text(*places[0])),
-                   fmt::format("another at {}", place_text(*places[1])),
-                   fmt::format("for {}, no core is used", duration_text(o.quiet_s()))},
-      .where = place_text(*places[0]),
-      .fix = "take the locks in the same order everywhere, or hold one at a time"};
+  return Finding{.cause = Cause::kLockOrder,
+                 .severity = Severity::kCritical,
+                 .confidence = 0.85,
+                 .summary = "threads wait for locks that the other one holds",
+                 .evidence = {fmt::format("one at {}", place_text(*places[0])),
+                              fmt::format("another at {}", place_text(*places[1])),
+                              fmt::format("for {}, no core is used", duration_text(o.quiet_s()))},
+                 .where = place_text(*places[0]),
+                 .fix = "take the locks in the same order everywhere, or hold one at a time"};
 }
 
 // The training thread stands on a lock, and nobody else does anything.
@@ -200,8 +203,8 @@ std::optional<Finding> loop_never_ends(const Observations& o) {
       .cause = Cause::kLoopNeverEnds,
       .severity = Severity::kCritical,
       .confidence = endless ? 0.8 : 0.6,
-      .summary = fmt::format("a loop in {} runs and runs, and nothing comes of it",
-                             hot.frame->function),
+      .summary =
+          fmt::format("a loop in {} runs and runs, and nothing comes of it", hot.frame->function),
       .evidence = {fmt::format("for {} no step, no output, nothing read; {:.2f} cores busy",
                                duration_text(std::min(since, silent)), seen.cores),
                    hot_text(hot, "it")},
