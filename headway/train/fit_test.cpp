@@ -168,7 +168,7 @@ TEST(Fit, AProbeThatMayNotDoubleTheBatchLeavesItAtThat) {
   EXPECT_EQ(history.trace->replay.double_step_s, 0);
   std::string said;
   for (const TraceNote& note : history.trace->notes)
-    if (note.kind == "probe") said += note.text;
+    if (note.kind == NoteKind::kProbe) said += note.text;
   EXPECT_EQ(said, "twice the batch: not ten");
 }
 

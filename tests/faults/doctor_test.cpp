@@ -44,7 +44,7 @@ FitOptions quiet(int64_t steps) {
 std::string worst(const History& history) {
   const std::vector<Finding> findings = diagnose(*history.trace);
   const bool grave = !findings.empty() && findings[0].severity >= Severity::kWarning;
-  return grave ? findings[0].cause : State::kHealthy;
+  return grave ? findings[0].id() : "healthy";
 }
 
 Element slow(Element e) {
@@ -117,7 +117,7 @@ TEST(LiveDoctor, FindsASourceThatNeverYieldsWhileItIsStuck) {
   enough = true;
   training.join();
   std::filesystem::remove(path);
-  ASSERT_EQ(judged.state, "stuck");
+  ASSERT_EQ(judged.state, State::kStuck);
   EXPECT_EQ(findings[0].cause, Cause::kSourceNeverYields);
   EXPECT_NE(findings[0].where.find("reading the next element"), std::string::npos)
       << findings[0].where;
@@ -154,7 +154,7 @@ TEST(LiveDoctor, KeepsTheErrorOfARunThatFails) {
   const Trace read = read_trace(path);
   std::filesystem::remove(path);
   EXPECT_NE(read.ending.find("the camera is unplugged"), std::string::npos);
-  EXPECT_EQ(verdict(read, diagnose(read)).state, "crashed");
+  EXPECT_EQ(verdict(read, diagnose(read)).state, State::kCrashed);
 }
 
 }  // namespace

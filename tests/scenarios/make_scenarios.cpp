@@ -7,12 +7,13 @@
 #include "headway/doctor/simulate.h"
 #include "headway/trace/trace_file.h"
 
+using headway::RunPhase;
 using headway::TraceSample;
 using headway::testing::Simulation;
 
 namespace {
 
-Simulation stuck(const char* phase, double from_s, double cores, bool feed_goes_on = false) {
+Simulation stuck(headway::RunPhase phase, double from_s, double cores, bool feed_goes_on = false) {
   Simulation s;
   s.stuck_from_s = from_s;
   s.stuck_phase = phase;
@@ -45,12 +46,12 @@ Simulation slowed_to(double clock_mhz) {
 }
 
 Simulation dropping() {
-  return with(stuck("first batch", 0, 0.9, true),
+  return with(stuck(RunPhase::kFirstBatch, 0, 0.9, true),
               [](TraceSample& s) { s.stages[0].dropped = s.stages[0].in; });
 }
 
 Simulation filling() {
-  Simulation s = stuck("first batch", 0, 0.9, true);
+  Simulation s = stuck(RunPhase::kFirstBatch, 0, 0.9, true);
   s.dataset = headway::testing::kBuffered;
   return s;
 }
@@ -64,7 +65,7 @@ const std::map<std::string, Simulation> kScenarios = {
      with({}, [](TraceSample& s) { s.system.major_faults = static_cast<int64_t>(500 * s.at_s); })},
     {"healthy-noisy-neighbour",
      with({}, [](TraceSample& s) { s.system.run_queue_wait_s = 3 * s.at_s; })},
-    {"healthy-validating", stuck("validation", 15, 2)},
+    {"healthy-validating", stuck(RunPhase::kValidation, 15, 2)},
     {"healthy-quota-with-room", with({}, [](TraceSample& s) { throttle(s, 0.05); })},
     {"healthy-batch-of-one-large-model", {.batch = 1, .own_ms = 400}},
     {"healthy-small-growth", {.growth_ms = 0.001}},
@@ -90,9 +91,9 @@ const std::map<std::string, Simulation> kScenarios = {
       .op_ms = 200,
       .dataset = headway::testing::kRecords,
       .op_blocks = true}},
-    {"source-never-yields", stuck("first batch", 0, 0.9)},
+    {"source-never-yields", stuck(RunPhase::kFirstBatch, 0, 0.9)},
     {"source-never-yields.dropped", dropping()},
-    {"worker-deadlock", stuck("waiting for data", 12, 0)},
+    {"worker-deadlock", stuck(RunPhase::kWaitingForData, 12, 0)},
     {"shuffle-fill", filling()},
     {"cpu-quota", with({.op_ms = 200}, [](TraceSample& s) { throttle(s, 0.6); })},
     {"thread-oversubscription", with({.compute_threads = 16},
@@ -106,7 +107,7 @@ const std::map<std::string, Simulation> kScenarios = {
     {"memory-limit", with({}, [](TraceSample& s) { s.system.available_bytes = 9'000'000; })},
     {"host-memory-leak", with({}, [](TraceSample& s) { s.system.rss_bytes += 400'000 * s.steps; })},
     {"slow-callback", {.callback_ms = 20}},
-    {"slow-callback.stuck", stuck("callbacks", 10, 0)},
+    {"slow-callback.stuck", stuck(RunPhase::kCallbacks, 10, 0)},
     {"slow-callback.checkpoint", {.checkpoint_ms = 30}},
     {"batch-too-small", {.batch = 1, .own_ms = 4, .op_ms = 1}},
     {"step-time-grows", {.growth_ms = 0.3}},
