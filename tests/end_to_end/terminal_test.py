@@ -57,13 +57,13 @@ class Terminal(VerbTest):
         self.assertIn("\\x1b", said)
 
     def test_a_trace_of_a_neighbour_is_shown(self):
-        lines = [{"kind": "headway-trace", "version": 1},
+        lines = [{"kind": "headway-trace", "version": 2},
                  {"kind": "run", "program": NASTY, "dataset": NASTY, "model": NASTY, "eye": "outside"},
-                 {"kind": "outside", "seen": True, "command": NASTY, "framework": NASTY, "launched": True, "at_s": 9,
+                 {"kind": "outside", "seen": True, "command": NASTY, "framework": "torch", "launched": True, "at_s": 9,
                   "exit": "exit status 1", "exit_status": 1,
                   "processes": [{"pid": 1, "role": "main", "name": NASTY, "state": "S",
                                  "stack": [{"file": NASTY, "function": NASTY, "line": 3, "users": True, "text": NASTY}]}],
-                  "output": {"watched": True, "exception": NASTY, "traceback": True, "remarks": ["out of memory " + NASTY],
+                  "output": {"watched": True, "exception": NASTY, "traceback": True, "remarks": [{"kind": "out-of-memory", "text": "out of memory " + NASTY}],
                              "raised_at": {"file": NASTY, "function": NASTY, "line": 3, "users": True, "text": NASTY}}},
                  {"kind": "end", "ending": "failed: " + NASTY}]
         (self.folder / "run.trace").write_text("".join(json.dumps(line) + "\n" for line in lines))

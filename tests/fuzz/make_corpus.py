@@ -111,13 +111,13 @@ REST = """{"kind":"run","program":"p","cpus":1.5,"callbacks":["c"]}
 {"kind":"note","note":"warning","at_s":1,"text":"t"}
 {"kind":"end","ending":"finished"}
 """
-save("trace", "whole", b"\x00" + b'{"kind":"headway-trace","version":1}\n' + REST.encode())
+save("trace", "whole", b"\x00" + b'{"kind":"headway-trace","version":2}\n' + REST.encode())
 save("trace", "rest", b"\x01" + REST.encode())
 save("trace", "sample", b"\x01" + SAMPLE.encode() + b"\n")
 save("trace", "outside", b"\x01" + OUTSIDE.encode() + b"\n")
 save("trace", "cut", b"\x01" + SAMPLE.encode()[:90])
 save("trace", "deep", b"\x01" + ('{"kind":"note","text":%s}\n{}\n' % DEEP).encode())
-save("trace", "later_version", b'\x00{"kind":"headway-trace","version":2}\n')
+save("trace", "later_version", b'\x00{"kind":"headway-trace","version":3}\n')
 
 STATE = """{"accumulated":0,"callbacks":{"csv":"a,b"},"description":"d","epoch":1,"history":[[["loss",4602678819172646912]]],\
 "iterations":7,"learning_rate_scale":4607182418800017408,"loss":[0,0],"metrics":[[0,0]],"pipeline":"{}","step":7,\
