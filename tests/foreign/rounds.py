@@ -61,9 +61,9 @@ def commits(name):
 
 
 def check_built(headway):
-    """Closed unless headway is what the sources make, by the word of the build tree it lies in."""
+    """Closed unless headway is what the sources make: then its build tree has nothing to do."""
     tree = pathlib.Path(headway).resolve().parent
-    asked = subprocess.run(["ninja", "-C", tree, "-n", "headway_cli"], capture_output=True, text=True)
+    asked = subprocess.run(["ninja", "-C", tree, "headway_cli"], capture_output=True, text=True)
     if asked.returncode != 0 or "no work to do" not in asked.stdout:
         raise Closed(f"{headway} is not built of these sources; build it first (make build)")
 
