@@ -131,6 +131,16 @@ bool OutsideEvidence::trains_in(const SeenFrame& frame) const {
   return false;
 }
 
+bool OutsideEvidence::trains_itself() const {
+  constexpr double kSomething = 0.1;
+  if (seen.framework != Framework::kNone) return true;
+  const auto computes = [](const SeenStack& s) {
+    return on_main(s) && running_on_core(s) &&
+           (s.activity == Activity::kUser || s.activity == Activity::kStep);
+  };
+  return training_share(computes) >= kSomething;
+}
+
 bool OutsideEvidence::memory_grows() const {
   constexpr double kBackS = 15, kByAtLeast = 20e6, kShare = 0.02;
   if (trace.samples.empty()) return false;

@@ -49,7 +49,10 @@ class OutsideEvidence {
   bool stepped() const { return seen.progress.steps > 0; }
   double cpus() const;            // what it may use
   bool uses_python_data() const;  // user code makes the samples
-  bool memory_grows() const;      // in the last seconds, by more than a little
+  // Is there a training on this thread that could wait for data? Without a framework and with next
+  // to nothing of its own to do, the main thread only hands out work, and the workers do it.
+  bool trains_itself() const;
+  bool memory_grows() const;  // in the last seconds, by more than a little
   int64_t workers() const { return workers_; }
   const SeenProcess* main() const;
 

@@ -168,6 +168,58 @@ TEST(OutsideRules, APoolWithATaskUnderWayHasNot) {
     EXPECT_NE(f.cause, Cause::kWorkerDied);
 }
 
+// A program without a framework that hands out work to a pool, and waits.
+Trace handing_out(int64_t own_samples) {
+  const SeenStack waits = stack(Activity::kFetch, Wait::kLock,
+                                {library("multiprocessing/pool.py", "MapResult.get"),
+                                 users(30, "main", "gains = pool.map(best_split, features)")},
+                                340 - own_samples);
+  SeenStack makes = stack(Activity::kProduce, Wait::kNothing,
+                          {users(12, "best_split", "left = np.cumsum(g)")}, 600, Maker::kPool);
+  makes.process = Role::kWorker;
+  const SeenStack own = stack(Activity::kUser, Wait::kNothing,
+                              {users(31, "main", "residual -= rate * tree(x)")}, own_samples);
+  Trace trace = watched({waits, makes, own});
+  trace.outside.framework = Framework::kNone;
+  trace.outside.cores = trace.outside.wanted_cores = 3.9;
+  for (int64_t pid = 2; pid < 6; ++pid)
+    trace.outside.processes.push_back(
+        {.pid = pid, .role = Role::kWorker, .name = "python", .state = TaskState::kRunning});
+  return trace;
+}
+
+TEST(OutsideRules, APoolThatDoesTheTrainingItselfIsNoInput) {
+  EXPECT_EQ(first_cause(handing_out(5)), "none");
+  EXPECT_EQ(first_cause(handing_out(120)), "decode-saturated");
+}
+
+TEST(OutsideRules, FilesThatAreNeverClosedAreNamedAtTheirLimit) {
+  Trace trace = watched({training(300)});
+  trace.outside.open_files = 63, trace.outside.open_files_limit = 64;
+  EXPECT_EQ(first_cause(trace), "limits-or-disk-full");
+  trace.outside.open_files = 20;
+  EXPECT_EQ(first_cause(trace), "none");
+}
+
+// One core is busy in a loop before training, and nothing is said or read.
+Trace searching(bool in_while) {
+  SeenFrame frame = users(19, "starting_centres", "gaps = norm(centres - candidate)");
+  frame.loops = 1, frame.in_while = in_while;
+  SeenStack own = stack(Activity::kUser, Wait::kNothing, {frame}, 400);
+  own.training = false;
+  Trace trace = watched({own});
+  trace.outside.at_s = 24;
+  trace.outside.training_since_s = -1;
+  trace.outside.progress = {};
+  trace.outside.wanted_cores = 1;
+  return trace;
+}
+
+TEST(OutsideRules, ASearchThatMayNeverEndIsNamedACountedLoopIsNot) {
+  EXPECT_EQ(first_cause(searching(true)), "loop-never-ends");
+  EXPECT_NE(first_cause(searching(false)), "loop-never-ends");
+}
+
 TEST(OutsideRules, ALittleLoadingIsHealthy) {
   const Trace trace = watched({loading_inline(30), training(330)});
   EXPECT_EQ(first_cause(trace), "none");

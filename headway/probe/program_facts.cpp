@@ -64,6 +64,7 @@ void note_surroundings(const Surroundings& around, pid_t main, Outside& out) {
   out.cuda_libraries = around.cuda_libraries;
   if (around.framework != Framework::kNone) out.framework = around.framework;
   out.reference_blas = around.reference_blas;
+  out.open_files = around.open_files, out.open_files_limit = around.open_files_limit;
   std::erase_if(out.settings, [](const SeenThreadSetting& each) { return each.at.line == 0; });
   for (SeenThreadSetting& setting : environment_settings_of(main))
     out.settings.push_back(std::move(setting));

@@ -94,21 +94,22 @@ std::string SourceLines::text(const std::string& file, int64_t line) {
   return redact_source(whole.substr(begin, whole.find_last_not_of(" \t\r") - begin + 1));
 }
 
-int64_t SourceLines::loops_around(const std::string& file, int64_t line) {
-  if (file.empty() || file[0] == '<' || line <= 0) return 0;
+SourceLines::Loops SourceLines::loops_around(const std::string& file, int64_t line) {
+  Loops out;
+  if (file.empty() || file[0] == '<' || line <= 0) return out;
   const std::vector<std::string>& lines = lines_of(file);
-  if (static_cast<size_t>(line) > lines.size()) return 0;
+  if (static_cast<size_t>(line) > lines.size()) return out;
   size_t margin = lines[static_cast<size_t>(line - 1)].find_first_not_of(" \t");
-  int64_t loops = 0;
   for (size_t i = static_cast<size_t>(line - 1); i-- > 0 && margin != 0;) {
     const size_t begin = lines[i].find_first_not_of(" \t\r");
     if (begin == std::string::npos || begin >= margin || lines[i][begin] == '#') continue;
     margin = begin;
     const std::string_view head = std::string_view(lines[i]).substr(begin);
     if (head.starts_with("def ") || head.starts_with("async def ")) break;
-    loops += head.starts_with("for ") || head.starts_with("while ");
+    out.endless |= head.starts_with("while ");
+    out.count += head.starts_with("for ") || head.starts_with("while ");
   }
-  return loops;
+  return out;
 }
 
 int64_t SourceLines::decoding_line(const std::string& file) {

@@ -34,8 +34,13 @@ class SourceLines {
 
   // Without blanks at both ends; empty when the file is not there. Secrets are hidden.
   std::string text(const std::string& file, int64_t line);
-  // How many loops of its own function stand around this line.
-  int64_t loops_around(const std::string& file, int64_t line);
+  // How many loops of its own function stand around this line, and whether one of them is a
+  // `while`.
+  struct Loops {
+    int64_t count = 0;
+    bool endless = false;
+  };
+  Loops loops_around(const std::string& file, int64_t line);
   // Is there a `while True` in the function that begins at this line?
   bool has_endless_loop(const std::string& file, int64_t first_line);
   // The functions of this file that yield inside a `while True`. None when the file also says where

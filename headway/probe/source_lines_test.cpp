@@ -71,7 +71,7 @@ TEST(SourceLines, LoopsAroundALineAreThoseOfItsOwnFunction) {
       "        return out\n";
   const auto loops = [&](int64_t line) {
     return with_source(source, [&](SourceLines& s, const std::string& file) {
-      return s.loops_around(file, line);
+      return s.loops_around(file, line).count;
     });
   };
   EXPECT_EQ(loops(6), 2);

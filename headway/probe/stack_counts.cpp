@@ -42,7 +42,8 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     seen.users = frame.code->users;
     if (!seen.users) continue;
     seen.text = sources.text(frame.code->file, seen.line);
-    seen.loops = sources.loops_around(frame.code->file, seen.line);
+    const SourceLines::Loops loops = sources.loops_around(frame.code->file, seen.line);
+    seen.loops = loops.count, seen.in_while = loops.endless;
     seen.takes_lock =
         seen.text.starts_with("with ") || seen.text.find("acquire(") != std::string::npos;
     seen.array_call = calls_for_data(seen.text);

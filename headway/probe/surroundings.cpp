@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <set>
 
@@ -31,9 +32,21 @@ const char* network_name(long type) {
   }
 }
 
+// "Max open files            1024                 524288               files"
+int64_t most_open_files(pid_t pid) {
+  const std::string limits = file_text(fmt::format("/proc/{}/limits", pid));
+  constexpr std::string_view kName = "Max open files";
+  const size_t at = limits.find(kName);
+  return at == std::string::npos ? 0
+                                 : std::strtoll(limits.c_str() + at + kName.size(), nullptr, 10);
+}
+
 void look_at_files(pid_t pid, Surroundings& out) {
   size_t looked = 0;
-  for (const pid_t fd : numbers_in(fmt::format("/proc/{}/fd", pid))) {
+  const std::vector<pid_t> open = numbers_in(fmt::format("/proc/{}/fd", pid));
+  out.open_files = static_cast<int64_t>(open.size());
+  out.open_files_limit = most_open_files(pid);
+  for (const pid_t fd : open) {
     if (++looked > kMostLooked || out.network_files.size() >= kMostNamed) return;
     const std::string link = fmt::format("/proc/{}/fd/{}", pid, fd);
     char target[PATH_MAX];

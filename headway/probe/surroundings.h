@@ -18,7 +18,8 @@ struct Surroundings {
   Framework framework = Framework::kNone;     // by what is mapped
   bool cuda_loaded = false;                   // the driver's own library
   bool reference_blas = false;                // the plain BLAS, and no faster one
-  bool gpu_open = false;                      // a device of NVIDIA's
+  int64_t open_files = 0, open_files_limit = 0;
+  bool gpu_open = false;  // a device of NVIDIA's
 };
 Surroundings look_around(pid_t pid);
 

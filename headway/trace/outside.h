@@ -18,6 +18,7 @@ struct SeenFrame {
   bool users = false;        // the user's own code: in no library
   std::string text{};        // the source line, for the user's own
   int64_t loops = 0;         // of its function, around that line
+  bool in_while = false;     // one of these loops has no count: `while`
   bool takes_lock = false;   // the line is `with lock:` or lock.acquire()
   bool array_call = false;   // the line calls a library of arrays, images, files: numpy, PIL ...
   bool one_element = false;  // the line touches one element of an array: a[y, x], getpixel(...)
@@ -214,9 +215,10 @@ struct Outside {
   std::vector<SeenLoss> losses{};           // oldest first, thinned
   std::vector<SeenNeighbour> neighbours{};  // the busiest first
   std::vector<SeenThreadSetting> settings{};
-  int64_t batch_size = 0;              // of fit; 0: not known
-  bool batch_is_empty = false;         // the list that should hold the samples holds none
-  bool reference_blas = false;         // the plain BLAS is loaded, and no faster one
+  int64_t batch_size = 0;                        // of fit; 0: not known
+  bool batch_is_empty = false;                   // the list that should hold the samples holds none
+  bool reference_blas = false;                   // the plain BLAS is loaded, and no faster one
+  int64_t open_files = 0, open_files_limit = 0;  // of the main process; 0: not known
   double main_still_s = 0;             // the main thread's stack has not changed for so long
   double quiet_s = 0;                  // nothing has moved: output, steps, reading
   double cores = 0;                    // used of late by all processes together

@@ -15,6 +15,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("users", s.users);
   f("text", s.text);
   f("loops", s.loops);
+  f("in_while", s.in_while);
   f("takes_lock", s.takes_lock);
   f("array_call", s.array_call);
   f("one_element", s.one_element);
@@ -207,6 +208,8 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("batch_size", s.batch_size);
   f("batch_is_empty", s.batch_is_empty);
   f("reference_blas", s.reference_blas);
+  f("open_files", s.open_files);
+  f("open_files_limit", s.open_files_limit);
   f("main_still_s", s.main_still_s);
   f("quiet_s", s.quiet_s);
   f("cores", s.cores);

@@ -179,7 +179,7 @@ std::optional<Finding> storage(const OutsideEvidence& e) {
 
 // Worker processes do all they can, and it is not enough.
 std::optional<Finding> decode_saturated(const OutsideEvidence& e) {
-  if (e.training_samples() < kEnough) return std::nullopt;
+  if (e.training_samples() < kEnough || !e.trains_itself()) return std::nullopt;
   if (e.workers() == 0) return decode_in_tensorflow(e);
   const double waiting = e.training_share(fetching);
   if (waiting < kMuch || e.seen.wanted_cores < kMostCores * e.cpus()) return std::nullopt;
@@ -203,7 +203,7 @@ std::optional<Finding> decode_saturated(const OutsideEvidence& e) {
 
 // The training thread waits for its data, and no rule above knows why.
 std::optional<Finding> input_bound(const OutsideEvidence& e) {
-  if (e.training_samples() < kEnough) return std::nullopt;
+  if (e.training_samples() < kEnough || !e.trains_itself()) return std::nullopt;
   const double waiting =
       e.training_share([](const SeenStack& s) { return fetching(s) || made_on_main(s); });
   if (waiting < kMainWaits) return std::nullopt;

@@ -181,6 +181,19 @@ std::optional<Finding> cuda_mismatch(const E& e) {
 }
 
 std::optional<Finding> limits_or_disk_full(const E& e) {
+  constexpr double kNearly = 0.95;
+  const auto open = double(e.seen.open_files), most = double(e.seen.open_files_limit);
+  if (e.running() && most > 0 && open >= kNearly * most) {
+    const HotLine hot = e.hottest(on_main, true);
+    return Finding{
+        .cause = Cause::kLimitsOrDiskFull,
+        .severity = Severity::kCritical,
+        .confidence = 0.85,
+        .summary = fmt::format("{:.0f} of {:.0f} files that it may have open are open", open, most),
+        .evidence = {"the next one is refused: \"Too many open files\""},
+        .where = hot.frame ? place_text(*hot.frame) : "",
+        .fix = "close what is opened (`with open(...)`); raise the limit (ulimit -n)"};
+  }
   const std::string* said = remark(e, Remark::kDiskFull);
   if (!said) said = remark(e, Remark::kTooManyFiles);
   if (!said && !raised(e, Remark::kDiskFull) && !raised(e, Remark::kTooManyFiles))

@@ -70,7 +70,8 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
     const bool users =
         std::any_of(p.stack.begin(), p.stack.end(), [](const SeenFrame& f) { return f.users; });
     if (users && !p.waits_for_task && p.still_s >= kStillS && p.cores < kIdleCores &&
-        (p.wait == Wait::kLock || p.wait == Wait::kPoll || p.wait == Wait::kPipe)) {
+        (p.wait == Wait::kLock ||
+         (main->waits_for_worker && (p.wait == Wait::kPoll || p.wait == Wait::kPipe)))) {
       ++stuck;
       shown = &p;
     } else if (p.cores > kIdleCores) {

@@ -56,8 +56,7 @@ std::optional<Finding> hot_account(const Observations& o) {
   if (!o.looks || !o.ledger.is_enough()) return std::nullopt;
   for (const LedgerLine& line : o.ledger.lines()) {
     if (line.account != Account::kWaitsForLock && line.account != Account::kWaitsForPipe &&
-        line.account != Account::kPages && line.account != Account::kCommunicates &&
-        line.account != Account::kNoCoreOwn)
+        line.account != Account::kPages && line.account != Account::kCommunicates)
       continue;
     const Share share = o.ledger.alone({line.account});
     if (share.low < kOwnCode) continue;

@@ -66,11 +66,11 @@ constexpr CauseRule kRules[] = {
     // Nothing goes on.
     {Cause::kRendezvousWaits, only<Cause::kRendezvousWaits, kOthers>},
     {Cause::kMismatchedCollective, only<Cause::kMismatchedCollective, kOthers>},
+    {Cause::kWaitsForTerminal, waits_for_terminal},
+    {Cause::kWaitsForFileLock, waits_for_file_lock},
     {Cause::kLockOrder, lock_order},
     {Cause::kWorkerDeadlock,
      first_of<by_counters<worker_deadlock>, by_looks<worker_deadlock>, lock_never_released>},
-    {Cause::kWaitsForTerminal, waits_for_terminal},
-    {Cause::kWaitsForFileLock, waits_for_file_lock},
     {Cause::kSourceNeverYields,
      first_of<by_counters<source_never_yields>, by_looks<source_never_yields>>},
     {Cause::kShuffleFill, first_of<by_counters<shuffle_fill>, by_looks<shuffle_fill>>},

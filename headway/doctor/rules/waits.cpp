@@ -33,8 +33,10 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
     return f;
   }
   const auto waits = [&](const SeenStack& s) {
+    // What workers of a loader hand over comes through pipes, too: that is waiting for data.
     return on_main(s) && s.wait == kind && s.activity != Activity::kCollective &&
-           s.activity != Activity::kRendezvous;
+           s.activity != Activity::kRendezvous &&
+           (s.activity != Activity::kFetch || o.looks->workers() == 0);
   };
   const double share = o.looks->training_share(waits);
   const double error = 2 * std::sqrt(share * (1 - share) / std::max(1.0, o.ledger.seconds() * 2));
@@ -195,7 +197,7 @@ std::optional<Finding> loop_never_ends(const Observations& o) {
   if (since < patience || silent < kLoopsS || seen.read_rate > kQuietRead) return std::nullopt;
   if (o.looks->late_share(own) < kNearlyAlways || seen.wanted_cores < kOneCore) return std::nullopt;
   const HotLine hot = o.looks->hottest(own, true);
-  const bool endless = !seen.endless.empty();
+  const bool endless = !seen.endless.empty() || (hot.frame && hot.frame->in_while);
   const bool grows = o.looks->memory_grows();
   if (!hot.frame || grows || hot.frame->loops == 0) return std::nullopt;
   if (!endless && since < 2 * patience) return std::nullopt;
