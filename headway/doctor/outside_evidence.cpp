@@ -120,17 +120,6 @@ double OutsideEvidence::interpreted_share(const Test& test) const {
   return total > 0 ? double(interpreted) / double(total) : 0;
 }
 
-bool OutsideEvidence::trains_in(const SeenFrame& frame) const {
-  for (const SeenStack& stack : seen.stacks) {
-    if (stack.activity != Activity::kStep && stack.activity != Activity::kTrace &&
-        stack.activity != Activity::kFit)
-      continue;
-    for (const SeenFrame& each : stack.frames)
-      if (each.file == frame.file && each.function == frame.function) return true;
-  }
-  return false;
-}
-
 bool OutsideEvidence::trains_itself() const {
   constexpr double kSomething = 0.1;
   if (seen.framework != Framework::kNone) return true;
@@ -151,10 +140,6 @@ bool OutsideEvidence::memory_grows() const {
   const double before = double(then->system.rss_bytes);
   const double grown = double(now.system.rss_bytes) - before;
   return grown >= kByAtLeast && grown >= kShare * before;
-}
-
-bool OutsideEvidence::uses_python_data() const {
-  return std::any_of(seen.stacks.begin(), seen.stacks.end(), producing);
 }
 
 }  // namespace headway

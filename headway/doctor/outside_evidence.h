@@ -40,15 +40,11 @@ class OutsideEvidence {
   // How much of them runs in Python itself: many instructions, none of them a call that lasts.
   double interpreted_share(const Test& test) const;
 
-  // Does a training step pass through this function?
-  bool trains_in(const SeenFrame& frame) const;
-
   bool running() const { return seen.exit.empty() && !seen.gone; }
   bool training() const { return seen.training_since_s >= 0; }
   double training_s() const { return training() ? seen.at_s - seen.training_since_s : 0; }
   bool stepped() const { return seen.progress.steps > 0; }
   double cpus() const;            // what it may use
-  bool uses_python_data() const;  // user code makes the samples
   // Is there a training on this thread that could wait for data? Without a framework and with next
   // to nothing of its own to do, the main thread only hands out work, and the workers do it.
   bool trains_itself() const;
