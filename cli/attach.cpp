@@ -85,7 +85,7 @@ int run(const Attach& settings) {
     if (hopeless || (settings.once && report.settled(watcher.now_s()))) break;
   }
   const Trace trace = guard.during([&] { return watcher.trace(); });
-  report.judge(trace);
+  report.judge(trace, settings.once);
   if (!settings.trace.empty()) write_trace(settings.trace, trace);
   screen.reset();
   print_lines(stdout, settings.json ? report.json() + "\n" : report.text());

@@ -17,11 +17,11 @@ using Json = nlohmann::ordered_json;
 
 }  // namespace
 
-void WatchReport::judge(Trace trace) {
+void WatchReport::judge(Trace trace, bool last) {
   trace_ = std::move(trace);
   std::vector<Finding> findings = diagnose(trace_);
   Verdict verdict = headway::verdict(trace_, findings);
-  keeper_.take(trace_.outside.at_s, std::move(findings), std::move(verdict));
+  keeper_.take(trace_.outside.at_s, std::move(findings), std::move(verdict), last);
 }
 
 double WatchReport::since_s() const {

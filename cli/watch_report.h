@@ -13,7 +13,7 @@ constexpr int kFound = 3, kNotWatched = 4, kEnded = 5;  // exit statuses beside 
 // The verdicts on a watched run as they come: which is new, and how to show it.
 class WatchReport {
  public:
-  void judge(Trace trace);
+  void judge(Trace trace, bool last = false);
 
   const Trace& trace() const { return trace_; }
   const Verdict& verdict() const { return keeper_.verdict(); }

@@ -44,10 +44,10 @@ void VerdictKeeper::accept(double at_s, const Key& key) {
   if (changes_.size() < kMostChanges) changes_.push_back({at_s, key.state, key.cause});
 }
 
-void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict verdict) {
+void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict verdict, bool last) {
   const Key key = key_of(findings, verdict);
   if (!begun_ || !(key == key_)) {
-    if (begun_ && must_wait(key, at_s)) {
+    if (begun_ && !last && must_wait(key, at_s)) {
       last_s_ = at_s;
       return;
     }

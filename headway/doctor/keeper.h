@@ -15,7 +15,8 @@ namespace headway {
 //   keeper.verdict(), keeper.findings()
 class VerdictKeeper {
  public:
-  void take(double at_s, std::vector<Finding> findings, Verdict verdict);
+  // `last`: nothing comes after it, so it is not kept waiting.
+  void take(double at_s, std::vector<Finding> findings, Verdict verdict, bool last = false);
 
   const Verdict& verdict() const { return verdict_; }
   const std::vector<Finding>& findings() const { return findings_; }

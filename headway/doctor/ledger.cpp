@@ -63,34 +63,59 @@ bool needs_core(Account account) {
   }
 }
 
-// Takes what had no core out of the accounts that need one.
+// TensorFlow fetches batches inside its steps. While neither its threads nor the training thread
+// compute, nor want a core, a step waits for data.
+void wait_for_data(std::vector<double>& shares, const LedgerBlock& b) {
+  double& computes = shares[cell(Account::kComputes, DeviceState::kNone)];
+  if (b.seconds <= 0) return;
+  const double busy = (b.model_s + b.main_cpu_s + b.ready_s) / b.seconds;
+  const double waits = std::max(0.0, computes - busy);
+  computes -= waits;
+  shares[cell(Account::kWaitsForData, DeviceState::kNone)] += waits;
+}
+
+// Takes what had no core out of the accounts that need one. A step runs on many threads: whoever
+// takes a core from any of them holds it up. Threads of the run that take turns do not, since the
+// cores work for it all the same; they only count where the training thread itself waits for one.
 void split_off(std::vector<double>& shares, const NoCore& no_core) {
+  const double own = std::max(0.0, 1 - no_core.quota - no_core.others);
   for (size_t a = 0; a < kAccounts; ++a) {
     const auto account = static_cast<Account>(a);
     if (!needs_core(account)) continue;
-    const double lost = account == Account::kComputes ? no_core.share : no_core.main;
+    const bool steps = account == Account::kComputes || account == Account::kValidates;
+    const double by_others = steps ? no_core.share : no_core.main;
     for (size_t d = 0; d < kDevices; ++d) {
       const auto device = static_cast<DeviceState>(d);
-      const double gone = shares[cell(account, device)] * lost;
-      shares[cell(account, device)] -= gone;
-      shares[cell(Account::kNoCoreQuota, device)] += gone * no_core.quota;
-      shares[cell(Account::kNoCoreNeighbours, device)] += gone * no_core.others;
-      shares[cell(Account::kNoCoreOwn, device)] += gone * (1 - no_core.quota - no_core.others);
+      double& left = shares[cell(account, device)];
+      const double whole = left;
+      const auto give = [&](Account to, double part) {
+        shares[cell(to, device)] += whole * part, left -= whole * part;
+      };
+      give(Account::kNoCoreQuota, by_others * no_core.quota);
+      give(Account::kNoCoreNeighbours, by_others * no_core.others);
+      give(Account::kNoCoreOwn, no_core.main * own);
     }
   }
 }
 
-// Of the looks at the user's own code, how many are the training itself.
-double training_part(const Outside& seen) {
+// Of the looks at the user's own code, how many are the training itself, and how many make what it
+// takes.
+struct OwnParts {
+  double trains = 0, feeds = 0;
+};
+
+OwnParts own_parts(const Outside& seen) {
   const TrainingLines lines(seen);
-  int64_t all = 0, trains = 0;
+  int64_t all = 0, trains = 0, feeds = 0;
   for (const SeenStack& stack : seen.stacks) {
     if (stack.process != Role::kMain || !stack.main_thread || !stack.training) continue;
     if (stack.account != Account::kRunsOwnCode) continue;
     all += stack.samples;
     if (lines.trains(stack)) trains += stack.samples;
+    else if (lines.feeds(stack)) feeds += stack.samples;
   }
-  return all > 0 ? double(trains) / double(all) : 0;
+  if (all == 0) return {};
+  return {double(trains) / double(all), double(feeds) / double(all)};
 }
 
 Account account_of(StepPhase phase, bool gpu) {
@@ -143,7 +168,12 @@ bool TrainingLines::feeds(const SeenStack& stack) const {
     for (const SeenFrame* line : lines_)
       if (same_function(*line, frame))
         first = first == 0 ? line->line : std::min(first, line->line);
-    if (first > 0) return frame.line <= first;
+    if (first == 0) continue;
+    if (frame.text.empty()) return frame.line <= first;  // no source to be read
+    return std::any_of(lines_.begin(), lines_.end(), [&](const SeenFrame* line) {
+      return same_function(*line, frame) &&
+             std::find(frame.feeds.begin(), frame.feeds.end(), line->line) != frame.feeds.end();
+    });
   }
   return false;
 }
@@ -164,7 +194,7 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
     return b.training && (first_step < 0 || b.at_s >= first_step - 0.5);
   };
   training_ = std::any_of(seen.ledger.begin(), seen.ledger.end(), steady);
-  const double own_trains = training_part(seen);
+  const OwnParts own = own_parts(seen);
   const double end = seen.ledger.empty() ? 0 : seen.ledger.back().at_s + seen.ledger.back().seconds;
   for (const LedgerBlock& b : seen.ledger) {
     if ((training_ && !steady(b)) || b.at_s + b.seconds <= end - last_s) continue;
@@ -180,14 +210,18 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
       const double share = double(entry.looks) / block.looks;
       const bool gpu = entry.device != DeviceState::kNone;
       if (entry.account == Account::kRunsOwnCode) {
-        block.shares[cell(Account::kRunsOwnCode, entry.device)] += share * (1 - own_trains);
-        block.shares[cell(Account::kComputes, entry.device)] += share * own_trains;
+        if (seen.framework == Framework::kNone) unsure_s_ += share * b.seconds;
+        block.shares[cell(Account::kRunsOwnCode, entry.device)] +=
+            share * (1 - own.trains - own.feeds);
+        block.shares[cell(Account::kComputes, entry.device)] += share * own.trains;
+        block.shares[cell(Account::kMakesData, entry.device)] += share * own.feeds;
       } else if (entry.account == Account::kWaitsForDevice && !gpu) {
         block.shares[cell(Account::kComputes, entry.device)] += share;
       } else {
         block.shares[cell(entry.account, entry.device)] += share;
       }
     }
+    if (seen.model_threads > 0) wait_for_data(block.shares, b);
     split_off(block.shares, no_core(b.cpu_s, b.ready_s, b.main_cpu_s, b.main_ready_s, b.throttled_s,
                                     b.neighbours_s));
   }
@@ -228,8 +262,8 @@ void Ledger::take_timers(const Trace& trace, double last_s) {
         now.system.idle_s > 0
             ? std::max(0.0, double(trace.run.machine_cores) * seconds - idle - cpu)
             : 0;
-    split_off(block.shares, no_core(cpu, ready, cpu, ready,
-                                    now.system.throttled_s - from->system.throttled_s, others));
+    split_off(block.shares,
+              no_core(cpu, ready, 0, 0, now.system.throttled_s - from->system.throttled_s, others));
   }
 }
 
@@ -275,18 +309,26 @@ void Ledger::sum_up(const Trace& trace) {
         continue;
       const SeenFrame* frame = stack.user_frame();
       if (!frame) continue;
-      const bool trains = stack.account == Account::kRunsOwnCode && training.trains(stack);
-      counts[{trains ? Account::kComputes : stack.account, place_text(*frame)}] += stack.samples;
+      Account account = stack.account;
+      if (account == Account::kRunsOwnCode && training.trains(stack)) account = Account::kComputes;
+      else if (account == Account::kRunsOwnCode && training.feeds(stack))
+        account = Account::kMakesData;
+      counts[{account, place_text(*frame)}] += stack.samples;
     }
     std::map<Account, int64_t> most;
     for (const auto& [key, samples] : counts)
       if (samples > most[key.first]) most[key.first] = samples, places[key.first] = key.second;
   }
+  const double unsure = seconds_ > 0 ? unsure_s_ / seconds_ : 0;
   for (size_t at = 0; at < kCells; ++at) {
-    const Share share = share_of({at});
-    if (share.share <= 0) continue;
+    Share share = share_of({at});
     const auto account = static_cast<Account>(at / kDevices);
-    lines_.push_back({account, static_cast<DeviceState>(at % kDevices), share, places[account]});
+    const auto device = static_cast<DeviceState>(at % kDevices);
+    const bool may_be_own = account == Account::kMakesData || account == Account::kRunsOwnCode;
+    if (account == Account::kComputes) share.low = std::max(0.0, share.low - unsure);
+    if (may_be_own && device == DeviceState::kNone) share.high = std::min(1.0, share.high + unsure);
+    if (share.share <= 0 && (unsure <= 0 || !may_be_own || device != DeviceState::kNone)) continue;
+    lines_.push_back({account, device, share, places[account]});
   }
   std::stable_sort(lines_.begin(), lines_.end(), [](const LedgerLine& a, const LedgerLine& b) {
     return a.time.share > b.time.share;

@@ -53,6 +53,9 @@ class Ledger {
   std::vector<Block> blocks_;
   std::vector<LedgerLine> lines_;
   double seconds_ = 0, looks_ = 0;
+  // At the user's own code where there is no framework: it is taken for training, but which of it
+  // trains and which makes data nobody can tell from outside. The lines' intervals say so.
+  double unsure_s_ = 0;
   bool training_ = false, sampled_ = false;
 };
 
@@ -63,7 +66,8 @@ class TrainingLines {
  public:
   explicit TrainingLines(const Outside& seen);
   bool trains(const SeenStack& stack) const;  // of account kRunsOwnCode
-  // Does the line stand before the training in the same function: is it there to feed it?
+  // Does a step of the same function take what the line makes? Where the source cannot be read:
+  // does the line stand before it?
   bool feeds(const SeenStack& stack) const;
 
  private:

@@ -26,6 +26,8 @@ double Losses::mean(size_t from, size_t to) const {
 
 double Losses::first() const { return mean(0, std::max<size_t>(1, size() / 4)); }
 
+double Losses::middle() const { return size() >= 4 ? mean(size() / 4, size() / 2) : first(); }
+
 double Losses::last() const { return mean(size() - std::max<size_t>(1, size() / 4), size()); }
 
 double Losses::lowest_late() const {
@@ -33,6 +35,10 @@ double Losses::lowest_late() const {
 }
 
 double Losses::highest() const { return *std::max_element(values_.begin(), values_.end()); }
+
+double Losses::highest_late() const {
+  return *std::max_element(values_.begin() + static_cast<long>(size() / 2), values_.end());
+}
 
 double Losses::error() const { return noise_ * std::sqrt(2 / std::max(1.0, double(size()) / 4)); }
 

@@ -15,9 +15,11 @@ class Losses {
   size_t size() const { return values_.size(); }
   bool from_the_start() const { return from_the_start_; }
   double first() const;        // mean of the first quarter ...
+  double middle() const;       // ... of the second ...
   double last() const;         // ... and of the last
   double lowest_late() const;  // in the second half
   double highest() const;
+  double highest_late() const;             // in the second half
   double noise() const { return noise_; }  // standard deviation of one
   double error() const;                    // of the difference of two quarters' means
   double swing(bool late) const;  // usual difference of neighbours, in the first or last third

@@ -31,8 +31,11 @@ OutsideEvidence::OutsideEvidence(const Trace& t) : trace(t), seen(t.outside) {
     if (stack.training && stack.activity != Activity::kTrace) training_samples_ += stack.samples;
     late_samples_ += stack.recent;
   }
-  for (const SeenProcess& process : seen.processes)
-    workers_ += process.role == Role::kWorker && process.ending.empty() && process.there();
+  for (const SeenProcess& process : seen.processes) {
+    if (process.role != Role::kWorker) continue;
+    workers_ += process.ending.empty() && process.there();
+    ended_ += !process.there();
+  }
 }
 
 const SeenProcess* OutsideEvidence::main() const {

@@ -44,16 +44,17 @@ class OutsideEvidence {
   bool training() const { return seen.training_since_s >= 0; }
   double training_s() const { return training() ? seen.at_s - seen.training_since_s : 0; }
   bool stepped() const { return seen.progress.steps > 0; }
-  double cpus() const;            // what it may use
+  double cpus() const;  // what it may use
   // Is there a training on this thread that could wait for data? Without a framework and with next
   // to nothing of its own to do, the main thread only hands out work, and the workers do it.
   bool trains_itself() const;
-  bool memory_grows() const;  // in the last seconds, by more than a little
-  int64_t workers() const { return workers_; }
+  bool memory_grows() const;                        // in the last seconds, by more than a little
+  int64_t workers() const { return workers_; }      // that are there
+  int64_t ended_workers() const { return ended_; }  // that went since the watch began
   const SeenProcess* main() const;
 
  private:
-  int64_t training_samples_ = 0, late_samples_ = 0, workers_ = 0;
+  int64_t training_samples_ = 0, late_samples_ = 0, workers_ = 0, ended_ = 0;
 };
 
 // Tests the rules share.

@@ -85,6 +85,8 @@ constexpr Known kKnown[] = {
     {"jax/_src/interpreters/pxla.py", "lower*", Activity::kTrace},
     {"jax/_src/interpreters/pxla.py", "compile*", Activity::kTrace},
     {"jax/_src/pjit.py", "_create_pjit_jaxpr", Activity::kTrace},
+    {"jax/_src/stages.py", "lower", Activity::kTrace},
+    {"jax/_src/stages.py", "compile", Activity::kTrace},
     {"torch/distributed/rendezvous.py", "", Activity::kRendezvous},
     {"torch/distributed/elastic/rendezvous", "", Activity::kRendezvous},
     {"torch/distributed/distributed_c10d.py", "init_process_group", Activity::kRendezvous},
@@ -122,6 +124,7 @@ constexpr Known kKnown[] = {
     {"keras/src/layers/layer.py", "__call__", Activity::kStep},
     {"polymorphic_function/polymorphic_function.py", "__call__", Activity::kStep},
     {"jax/_src/interpreters/pxla.py", "__call__", Activity::kStep},
+    {"jax/_src/stages.py", "__call__", Activity::kStep},
     {"trainers/epoch_iterator.py", "", Activity::kFetch},
     {"keras/src/backend/tensorflow/trainer.py", "fit", Activity::kFit},
     {"keras/src/backend/torch/trainer.py", "fit", Activity::kFit},
@@ -258,6 +261,8 @@ Activity activity_of(const Frames& frames, Role role, bool main_thread) {
 StackMeaning meaning_of(const Frames& frames, Role role, bool main_thread) {
   StackMeaning out{.activity = activity_of(frames, role, main_thread)};
   if (out.activity == Activity::kProduce) out.maker = maker_of(frames, role);
+  if (out.activity == Activity::kFetch && through(frames, "torch/utils/data/dataloader.py"))
+    out.maker = Maker::kTorchWorker;
   return out;
 }
 
@@ -266,6 +271,7 @@ bool is_training(Activity activity) {
     case Activity::kFetch:
     case Activity::kProduce:
     case Activity::kStep:
+    case Activity::kSync:
     case Activity::kValidate:
     case Activity::kCheckpoint:
     case Activity::kFit: return true;

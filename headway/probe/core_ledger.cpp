@@ -46,6 +46,7 @@ void CoreLedger::read(const Stage& stage, const Used& used, const Neighbours::Ow
     if (busy + idle > 0) busy_ = kLate * busy_ + (1 - kLate) * busy / (busy + idle);
   }
   clocks_.ready_s += used.ready_s;
+  clocks_.model_s += used.model_s;
   clocks_.main_cpu_s += used.main_cpu_s, clocks_.main_ready_s += used.main_ready_s;
   cores_ = std::move(cores), last_cores_ = now;
   last_cpu_s_ = used.cpu_s, last_own_s_ = own_s, last_throttled_s_ = used.throttled_s;

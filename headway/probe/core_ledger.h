@@ -23,8 +23,8 @@ class CoreLedger {
   // What its processes used; since any moment, but for `main`.
   struct Used {
     pid_t main = 0;
-    double cpu_s = 0;                                      // of the tree, those that ended too
-    double ready_s = 0, main_cpu_s = 0, main_ready_s = 0;  // since the last time
+    double cpu_s = 0;  // of the tree, those that ended too
+    double ready_s = 0, main_cpu_s = 0, main_ready_s = 0, model_s = 0;  // since the last time
     double throttled_s = 0;
   };
 

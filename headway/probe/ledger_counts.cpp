@@ -26,6 +26,7 @@ void merge(LedgerBlock& to, const LedgerBlock& from) {
   to.seconds += from.seconds, to.steps += from.steps;
   to.cpu_s += from.cpu_s, to.ready_s += from.ready_s;
   to.main_cpu_s += from.main_cpu_s, to.main_ready_s += from.main_ready_s;
+  to.model_s += from.model_s;
   to.throttled_s += from.throttled_s, to.neighbours_s += from.neighbours_s;
   to.idle_s += from.idle_s;
   for (const LedgerEntry& entry : from.entries) add(to, entry.account, entry.device, entry.looks);
@@ -81,6 +82,7 @@ void LedgerCounts::read(double now_s, const Clocks& clocks, int64_t steps) {
     seen.ready_s = share * grown(clocks.ready_s, before.ready_s);
     seen.main_cpu_s = share * grown(clocks.main_cpu_s, before.main_cpu_s);
     seen.main_ready_s = share * grown(clocks.main_ready_s, before.main_ready_s);
+    seen.model_s = share * grown(clocks.model_s, before.model_s);
     seen.throttled_s = share * grown(clocks.throttled_s, before.throttled_s);
     seen.neighbours_s = share * (clocks.neighbours_s - before.neighbours_s);
     seen.idle_s = share * grown(clocks.idle_s, before.idle_s);

@@ -21,6 +21,7 @@ class LedgerCounts {
   struct Clocks {
     double cpu_s = 0, ready_s = 0;            // of the run
     double main_cpu_s = 0, main_ready_s = 0;  // of the training thread
+    double model_s = 0;                       // of threads that run operators
     double throttled_s = 0, idle_s = 0;
     double neighbours_s = 0;  // a difference of counters that tick apart: may fall for a moment
   };

@@ -256,8 +256,11 @@ void OutputReader::plain_line(const std::string& line, double now_s) {
     if (bracket != std::string::npos &&
         std::sscanf(small.c_str() + bracket, "[%ld/%ld", &done, &of) == 2) {
       at_step(epoch, done, of, now_s);
+      found = true;
     }
   }
+  if (found || !loss_in(line)) return;
+  if (const auto count = counters_.count_in(small)) at_step(epoch, *count, -1, now_s);
 }
 
 void OutputReader::at_step(int64_t epoch, int64_t step, int64_t of, double now_s) {

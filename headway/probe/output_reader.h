@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "headway/probe/line_counters.h"
 #include "headway/probe/loss_words.h"
 #include "headway/trace/outside.h"
 
@@ -55,6 +56,7 @@ class OutputReader {
   int64_t last_epoch_ = 0, last_step_ = 0;
   std::map<std::pair<int64_t, int64_t>, int64_t>
       bars_;  // tqdm's by epoch and length: the last step
+  LineCounters counters_;
 };
 
 // Without colours and cursor movements.

@@ -6,6 +6,7 @@
 #include "headway/probe/python_values.h"
 #include "headway/probe/target_file.h"
 #include "headway/probe/thread_settings.h"
+#include "headway/trace/redact.h"
 
 namespace headway {
 namespace {
@@ -26,15 +27,26 @@ bool is_missing(const SeenValue& value, pid_t main) {
   return !file_exists_for(main, value.value);
 }
 
+// The first one that is met stays.
+void note_place(Target& target, const std::string& file, int64_t line, SeenFrame& place) {
+  if (line > 0 && place.line == 0)
+    place = {redact_path(file), "", line, true, target.sources.text(file, line)};
+}
+
 }  // namespace
 
 void note_source(Target& target, const PythonThread& thread, Outside& out) {
   for (const PythonFrame& frame : thread.frames) {
     const PythonCode& code = *frame.code;
     if (!code.users) continue;
-    if (out.decodes_at.line == 0)
-      if (const int64_t line = target.sources.decoding_line(code.file); line > 0)
-        out.decodes_at = {code.file, "", line, true, target.sources.text(code.file, line)};
+    const SourceFacts& facts = target.sources.facts(code.file);
+    note_place(target, code.file, facts.decodes, out.decodes_at);
+    note_place(target, code.file, facts.positive_loss, out.positive_loss_at);
+    note_place(target, code.file, facts.learning_rate, out.learning_rate_at);
+    if (facts.batch_size > out.written_batch_size) {
+      out.batch_size_at = {}, out.written_batch_size = facts.batch_size;
+      note_place(target, code.file, facts.batch, out.batch_size_at);
+    }
     if (out.endless.size() > kMostEndless) continue;
     for (const std::string& name : target.sources.endless_generators(code.file))
       if (!holds(out.endless_generators, name)) out.endless_generators.push_back(name);

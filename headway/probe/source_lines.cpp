@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "headway/probe/source_flow.h"
 #include "headway/probe/thread_settings.h"
 #include "headway/trace/redact.h"
 
@@ -12,7 +13,8 @@ namespace headway {
 namespace {
 
 constexpr size_t kMostLines = 50000, kMostFiles = 64, kLongestLine = 160;
-constexpr size_t kMostCompiled = 32, kMostSettings = 8;          // of one file
+constexpr size_t kMostCompiled = 32, kMostSettings = 8;  // of one file
+constexpr size_t kMostFlows = 2000;
 constexpr size_t kLargestFile = 4 << 20, kMostBytes = 16 << 20;  // one; all that are remembered
 
 bool contains(const std::string& text, const char* part) {
@@ -112,24 +114,19 @@ SourceLines::Loops SourceLines::loops_around(const std::string& file, int64_t li
   return out;
 }
 
-int64_t SourceLines::decoding_line(const std::string& file) {
-  if (file.empty() || file[0] == '<') return 0;
-  if (decoding_.size() >= kMostFiles) decoding_.clear();
-  const auto [known, fresh] = decoding_.try_emplace(file, 0);
-  if (fresh) known->second = find_decoding_line(lines_of(file));
+const std::vector<int64_t>& SourceLines::lines_fed(const std::string& file, int64_t line) {
+  if (fed_.size() >= kMostFlows) fed_.clear();
+  const auto [known, fresh] = fed_.try_emplace({file, line});
+  if (fresh && !file.empty() && file[0] != '<')
+    known->second = headway::lines_fed(lines_of(file), line);
   return known->second;
 }
 
-int64_t SourceLines::find_decoding_line(const std::vector<std::string>& lines) {
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const size_t begin = lines[i].find_first_not_of(" \t\r");
-    if (begin == std::string::npos || lines[i][begin] == '#') continue;
-    for (const char* word : {"decode_jpeg(", "decode_image(", "decode_png(",
-                             "decode_and_crop_jpeg(", "image_dataset_from_directory("}) {
-      if (lines[i].find(word) != std::string::npos) return static_cast<int64_t>(i) + 1;
-    }
-  }
-  return 0;
+const SourceFacts& SourceLines::facts(const std::string& file) {
+  if (facts_.size() >= kMostFiles) facts_.clear();
+  const auto [known, fresh] = facts_.try_emplace(file);
+  if (fresh && !file.empty() && file[0] != '<') known->second = facts_in(lines_of(file));
+  return known->second;
 }
 
 // "@jax.jit" or "@partial(jit, ...)" above "def step(", and "step = jax.jit(train_step)".

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headway/probe/source_facts.h"
 #include "headway/probe/target_file.h"
 #include "headway/trace/outside.h"
 
@@ -41,13 +42,14 @@ class SourceLines {
     bool endless = false;
   };
   Loops loops_around(const std::string& file, int64_t line);
+  // The lines of its function that take what this line assigns (source_flow.h).
+  const std::vector<int64_t>& lines_fed(const std::string& file, int64_t line);
   // Is there a `while True` in the function that begins at this line?
   bool has_endless_loop(const std::string& file, int64_t first_line);
   // The functions of this file that yield inside a `while True`. None when the file also says where
   // to stop, by take() or islice().
   const std::vector<std::string>& endless_generators(const std::string& file);
-  // The first line of this file that decodes images in TensorFlow's own threads; 0: none does.
-  int64_t decoding_line(const std::string& file);
+  const SourceFacts& facts(const std::string& file);
   // Does this line call a function that the file has compiled by JAX? Such a call leaves no frame.
   bool calls_compiled(const std::string& file, int64_t line);
   // Lines of this file that set how many threads compute.
@@ -57,7 +59,6 @@ class SourceLines {
  private:
   const std::vector<std::string>& lines_of(const std::string& file);
   const std::vector<std::string>& compiled_functions(const std::string& file);
-  static int64_t find_decoding_line(const std::vector<std::string>& lines);
 
   std::string read_file(const std::string& file) const;
 
@@ -65,8 +66,9 @@ class SourceLines {
   std::optional<FileUser> user_;
   size_t kept_bytes_ = 0;
   std::map<std::string, std::vector<std::string>> files_;
+  std::map<std::pair<std::string, int64_t>, std::vector<int64_t>> fed_;
   std::map<std::string, std::vector<std::string>> endless_;
-  std::map<std::string, int64_t> decoding_;
+  std::map<std::string, SourceFacts> facts_;
   std::map<std::string, std::vector<SeenThreadSetting>> settings_;
   std::map<std::string, std::vector<std::string>> compiled_;  // names of functions
 };

@@ -79,15 +79,6 @@ TEST(SourceLines, LoopsAroundALineAreThoseOfItsOwnFunction) {
   EXPECT_EQ(loops(7), 0);
 }
 
-TEST(SourceLines, TheLineThatDecodesIsFound) {
-  const auto line = [](const std::string& source) {
-    return with_source(
-        source, [](SourceLines& s, const std::string& file) { return s.decoding_line(file); });
-  };
-  EXPECT_EQ(line("import tensorflow as tf\n# decode_jpeg(x)\nx = tf.io.decode_jpeg(b)\n"), 3);
-  EXPECT_EQ(line("x = 1\n"), 0);
-}
-
 TEST(SourceLines, ACallOfWhatJaxCompiledIsKnown) {
   const auto calls = [](int64_t line) {
     return with_source(

@@ -48,6 +48,7 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
         seen.text.starts_with("with ") || seen.text.find("acquire(") != std::string::npos;
     seen.array_call = calls_for_data(seen.text);
     seen.one_element = touches_one_element(seen.text);
+    seen.feeds = sources.lines_fed(frame.code->file, seen.line);
   }
   return out;
 }

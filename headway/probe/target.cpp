@@ -39,6 +39,11 @@ bool is_trainer(const PythonCode& code) {
 }
 
 // "tf_data_private_12" -> "tf_data_private_"
+// TensorFlow names its own; those of tf.data have the program's name.
+bool runs_operators(const std::string& thread) {
+  return thread.starts_with("tf_") && !thread.starts_with("tf_data");
+}
+
 std::string without_digits(const std::string& name) {
   return name.substr(0, std::min(name.size(), name.find_last_not_of("0123456789") + 1));
 }
@@ -175,7 +180,9 @@ bool Target::read_counters(double now_s) {
   counted_s_ = now_s;
   std::map<pid_t, ThreadCounters::Thread> now;
   double grown = 0;
+  model_threads = 0;
   for (const auto& thread : threads) {
+    model_threads += runs_operators(thread.name);
     const auto before = before_.find(thread.tid);
     if (passed > 0) {  // a thread that is new began since the last time
       const ThreadCounters::Thread was =
@@ -185,6 +192,7 @@ bool Target::read_counters(double now_s) {
       grown += used;
       cpu_s += used, ready_s += waited;
       if (thread.tid == pid_) main_cpu_s += used, main_ready_s += waited;
+      if (runs_operators(thread.name)) model_s += used;
       double& cores = thread_cores[thread.tid];
       cores = kLate * cores + (1 - kLate) * used / passed;
     }

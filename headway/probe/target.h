@@ -53,6 +53,8 @@ class Target {
   std::map<pid_t, double> thread_cores{};   // of late
   double cpu_s = 0, ready_s = 0;            // all threads, since the watch began
   double main_cpu_s = 0, main_ready_s = 0;  // its main thread
+  double model_s = 0;                       // threads that run operators, where their name says so
+  int64_t model_threads = 0;                // ... so many
   double read_bytes = 0;                    // asked for, since it began
   PythonThread main_stack{};
   double changed_s = 0;      // when the main thread's stack last did

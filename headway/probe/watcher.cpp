@@ -25,6 +25,7 @@ constexpr double kMostOfACore = 0.012;   // for reading stacks
 constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
 constexpr size_t kMostValues = 60;
+constexpr double kLongAtWorkS = 15;
 
 }  // namespace
 
@@ -193,7 +194,7 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
     if (!main_thread) continue;
     target.seen.wait = wait;
     if (!thread.torn) account = seen.account;
-    if (role == Role::kMain && !thread.torn) note_training_thread(thread, seen.activity);
+    if (role == Role::kMain && !thread.torn) note_training_thread(thread, seen);
     if (role == Role::kWorker && seen.activity == Activity::kIdle &&
         thread.frames.back().code->file.ends_with("resource_tracker.py"))
       target.seen.role = Role::kOther;
@@ -201,8 +202,20 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
   return account;
 }
 
-void Watcher::note_training_thread(const PythonThread& thread, Activity activity) {
-  if (seen_.training_since_s < 0 && is_training(activity)) seen_.training_since_s = now_s();
+// What a program without a framework says cannot be seen when it was started by another; one that
+// has long been at work in a loop of its own is taken for training.
+bool Watcher::trains_unseen(const SeenStack& stack) const {
+  const bool loops = std::any_of(stack.frames.begin(), stack.frames.end(),
+                                 [](const SeenFrame& f) { return f.users && f.loops > 0; });
+  return !options_.launched && seen_.framework == Framework::kNone && loops &&
+         seen_.since_start_s >= kLongAtWorkS && stack.activity == Activity::kUser &&
+         stack.wait == Wait::kNothing;
+}
+
+void Watcher::note_training_thread(const PythonThread& thread, const SeenStack& stack) {
+  const Activity activity = stack.activity;
+  if (seen_.training_since_s < 0 && (is_training(activity) || trains_unseen(stack)))
+    seen_.training_since_s = now_s();
   output_.validates(activity == Activity::kValidate);
   const bool steps =
       activity == Activity::kStep || activity == Activity::kTrace || activity == Activity::kSync;
@@ -251,12 +264,14 @@ void Watcher::read_counters() {
   for (const auto& [pid, target] : targets_) tree[pid] = target->seen.name;
   for (auto& [pid, target] : targets_) {
     const double ready_before = target->ready_s, main_cpu_before = target->main_cpu_s,
-                 main_ready_before = target->main_ready_s;
+                 main_ready_before = target->main_ready_s, model_before = target->model_s;
     if (!target->read_counters(now)) continue;
     used_now.ready_s += target->ready_s - ready_before;
     if (pid == main_) {
       used_now.main_cpu_s += target->main_cpu_s - main_cpu_before;
       used_now.main_ready_s += target->main_ready_s - main_ready_before;
+      used_now.model_s += target->model_s - model_before;
+      seen_.model_threads = target->model_threads;
     }
     target->look_whom(now, tree);
     cores += target->seen.cores;
@@ -270,9 +285,10 @@ void Watcher::read_counters() {
   last_bytes_ = output_.output().bytes,
   last_steps_ = output_.progress().steps + variables_.progress().steps;
 
-  // A loop of the user's own trains without any call that is known.
-  if (seen_.training_since_s < 0 &&
-      std::max(output_.progress().steps, variables_.progress().steps) >= 3)
+  // A loop of the user's own trains without any call that is known: it makes steps, or tells
+  // losses.
+  const auto trains = [](const SeenProgress& p) { return p.steps >= 3 || p.losses >= 3; };
+  if (seen_.training_since_s < 0 && (trains(output_.progress()) || trains(variables_.progress())))
     seen_.training_since_s = now;
 
   if (main_ != system_of_ || now >= next_system_s_) {  // its cgroup may change

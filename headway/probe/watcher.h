@@ -61,7 +61,8 @@ class Watcher {
   bool is_late() const;
   void read_stacks();
   std::optional<Account> count_stacks(Target& target, Role role);
-  void note_training_thread(const PythonThread& thread, Activity activity);
+  bool trains_unseen(const SeenStack& stack) const;
+  void note_training_thread(const PythonThread& thread, const SeenStack& stack);
   void read_counters();
   void read_variables();
   void read_other_variables();

@@ -22,6 +22,7 @@ struct SeenFrame {
   bool takes_lock = false;   // the line is `with lock:` or lock.acquire()
   bool array_call = false;   // the line calls a library of arrays, images, files: numpy, PIL ...
   bool one_element = false;  // the line touches one element of an array: a[y, x], getpixel(...)
+  std::vector<int64_t> feeds{};  // lines of its function that take what this one makes
 
   bool operator==(const SeenFrame&) const = default;
   bool at_top_level() const { return function == "<module>"; }
@@ -187,6 +188,7 @@ struct LedgerBlock {
   double ready_s = 0;       // ... that could run and had no core
   double main_cpu_s = 0;    // of the training thread
   double main_ready_s = 0;  //
+  double model_s = 0;       // of TensorFlow's threads that run operators
   double throttled_s = 0;   // the quota held the run back
   double neighbours_s = 0;  // cores x seconds used by other processes
   double idle_s = 0;        // cores x seconds used by nobody
@@ -227,8 +229,13 @@ struct Outside {
   double cpus_allowed = 0;             // of the main process, by affinity; 0: not known
   std::vector<std::string> endless{};  // the user's functions that hold `while True`
   std::vector<std::string> endless_generators{};  // those that yield in one, in the user's files
+  int64_t model_threads = 0;  // of TensorFlow, that run operators; 0: not to be told apart
   double ready_share = 0;  // of late, threads that could run but had no core, of those that could
   SeenFrame decodes_at{};  // where TensorFlow is asked to decode images; line 0: nowhere
+  SeenFrame positive_loss_at{};    // where a loss is asked for that cannot fall below zero
+  SeenFrame learning_rate_at{};    // where the learning rate is set
+  SeenFrame batch_size_at{};       // where the source gives a number as batch_size, the largest one
+  int64_t written_batch_size = 0;  // ... that number
   std::vector<std::string> missing_files{};  // named by variables, and not there
   std::vector<std::string> network_files{};  // open files on file systems behind a network
   int64_t shm_free_bytes = -1, shm_bytes = -1;

@@ -19,6 +19,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("takes_lock", s.takes_lock);
   f("array_call", s.array_call);
   f("one_element", s.one_element);
+  f("feeds", s.feeds);
 }
 
 template <typename T, typename F>
@@ -131,6 +132,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Led
   f("ready_s", s.ready_s);
   f("main_cpu_s", s.main_cpu_s);
   f("main_ready_s", s.main_ready_s);
+  f("model_s", s.model_s);
   f("throttled_s", s.throttled_s);
   f("neighbours_s", s.neighbours_s);
   f("idle_s", s.idle_s);
@@ -215,11 +217,16 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("cores", s.cores);
   f("wanted_cores", s.wanted_cores);
   f("read_rate", s.read_rate);
+  f("model_threads", s.model_threads);
   f("ready_share", s.ready_share);
   f("endless_generators", s.endless_generators);
   f("cpus_allowed", s.cpus_allowed);
   f("endless", s.endless);
   f("decodes_at", s.decodes_at);
+  f("positive_loss_at", s.positive_loss_at);
+  f("learning_rate_at", s.learning_rate_at);
+  f("batch_size_at", s.batch_size_at);
+  f("written_batch_size", s.written_batch_size);
   f("missing_files", s.missing_files);
   f("network_files", s.network_files);
   f("shm_free_bytes", s.shm_free_bytes);

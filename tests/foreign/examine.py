@@ -66,7 +66,8 @@ def read_verdict(text, said):
 
 def by_run(case, command, headway, folder, spared):
     out, log = folder / "verdict.json", folder / "said.txt"
-    watched = [headway, "run", "--json-out", str(out), "--", *command]
+    kept = ["--trace", str(case.trace)] if case.trace else []
+    watched = [headway, "run", "--json-out", str(out), *kept, "--", *command]
     with open(log, "w") as said, start(watched, cwd=folder, env=environment(case), stdout=said,
                                        stderr=subprocess.STDOUT) as process:
         try:
@@ -88,7 +89,8 @@ def by_attach(case, command, headway, folder, spared):
         tee.stdin.close()
         try:
             time.sleep(max(case.seconds - 10, 1))
-            done = subprocess.run([headway, "attach", str(process.pid), "--once", "--json"], capture_output=True,
+            kept = ["--trace", str(case.trace)] if case.trace else []
+            done = subprocess.run([headway, "attach", str(process.pid), "--once", "--json", *kept], capture_output=True,
                                   text=True, timeout=SECONDS_TO_ATTACH, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired as late:
             raise NoVerdict(f"attach --once gave no verdict in {SECONDS_TO_ATTACH} s") from late

@@ -36,6 +36,7 @@ class Program:
     most_cores: int = 1 << 30  # on larger machines the fault is none
     seed: str = ""
     set: str = ""  # programs, held_out, blind/round1; or the path of a folder
+    trace: str = ""  # keep what was seen in this file
 
     @property
     def name(self):

@@ -52,6 +52,7 @@ def arguments():
     parser.add_argument("--steady", action="store_true", help="changes and times count, too")
     parser.add_argument("--first-run", action="store_true", help="of a blind round")
     parser.add_argument("--json", help="write the cases there")
+    parser.add_argument("--traces", help="a folder: keep there what was seen of each program")
     parser.add_argument("--list", action="store_true")
     return parser.parse_args()
 
@@ -218,6 +219,7 @@ def main():
         cases = [case for name in names for case in programs.programs_of(name) if re.search(options.only, case.name)]
         for case in cases:
             case.seconds = min(case.seconds, options.most_seconds)
+            case.trace = str(pathlib.Path(options.traces).resolve() / f"{case.name}.trace") if options.traces else ""
         if options.list:
             list_cases(cases)
             return 0

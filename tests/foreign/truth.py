@@ -50,6 +50,7 @@ class Timed:
     how: str = "run"
     setup: tuple = ()
     wrap: tuple = ()
+    trace: str = ""
 
     @property
     def name(self):

@@ -24,7 +24,6 @@ std::optional<Finding> thread_oversubscription(const OutsideEvidence& e);
 std::optional<Finding> memory_grows(const OutsideEvidence& e);
 
 // outside_loop.cpp
-std::optional<Finding> retracing(const OutsideEvidence& e);
 std::optional<Finding> first_step_compiling(const OutsideEvidence& e);
 std::optional<Finding> waits_for_others(const OutsideEvidence& e);
 std::optional<Finding> slow_callback(const OutsideEvidence& e);

@@ -93,7 +93,15 @@ double starved_share(const OutsideEvidence& e) {
   return std::max(0.0, e.training_share(stepping) - cores);
 }
 
-// PyTorch's DataLoader: none, too few or too many workers.
+// Workers of a loader go and others come, as at the end of every epoch.
+bool starts_anew(const OutsideEvidence& e) {
+  constexpr int64_t kGenerations = 3;
+  const bool loads =
+      e.count([](const SeenStack& s) { return fetching(s) && s.maker == Maker::kTorchWorker; }) > 0;
+  return loads && e.ended_workers() >= kGenerations * std::max<int64_t>(1, e.workers());
+}
+
+// PyTorch's DataLoader: none, too few, too many workers, or new ones all the time.
 std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
   if (e.training_samples() < kEnough) return std::nullopt;
   const double inline_share = e.training_share(
@@ -101,7 +109,8 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
   const double waiting = e.training_share(fetching);
   const bool ever_stepped = e.stepped() || e.count(stepping) > 0;
   const auto makes = [](const SeenStack& s) {
-    return s.training && (s.maker == Maker::kTorchInline || s.maker == Maker::kTorchWorker);
+    return s.training && s.activity == Activity::kProduce &&
+           (s.maker == Maker::kTorchInline || s.maker == Maker::kTorchWorker);
   };
   Finding f{.cause = Cause::kDataloaderWorkers, .confidence = 0.9};
   const HotLine hot = e.hottest(makes);
@@ -115,6 +124,18 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
     f.fix = fmt::format("DataLoader(..., num_workers={:.0f}, persistent_workers=True)",
                         std::max(1.0, e.cpus()));
     f.predicted_gain = 1 / std::max(1 - inline_share, inline_share / std::max(1.0, e.cpus()));
+  } else if (waiting >= kMainWaits && starts_anew(e)) {
+    f.severity = waiting >= kMuch ? Severity::kHigh : Severity::kWarning;
+    f.confidence = 0.8;
+    f.summary = "workers are started and thrown away again and again, and the training waits";
+    f.evidence = {
+        fmt::format("{} workers have come and gone in {}; the training thread waits for "
+                    "batches {:.0f}% of the time",
+                    e.ended_workers(), duration_text(e.seen.at_s), 100 * waiting)};
+    f.fix =
+        "DataLoader(..., persistent_workers=True); make the loader once, outside the loop; "
+        "longer epochs";
+    f.predicted_gain = 1 / std::max(0.05, 1 - waiting);
   } else if (const double starved = starved_share(e);
              e.workers() > 0 && waiting + starved >= kMainWaits && ever_stepped) {
     const double asked = double(e.workers());

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "headway/doctor/rules/outside.h"
+#include "headway/doctor/rules/waits.h"
 
 namespace headway {
 namespace {
@@ -12,10 +13,10 @@ constexpr int64_t kEnough = 60;
 constexpr double kMuch = 0.3, kMost = 0.5;
 constexpr double kAllTheTime = 0.8;
 constexpr double kLongS = 9;
-constexpr double kWorks = 0.3;  // cores
-constexpr double kLateReachesS = 17;
+constexpr double kWorks = 0.3;     // cores
 constexpr double kTracing = 0.15;  // of the training thread's time, once steps are being made
-constexpr int64_t kWarmUpSteps = 10;
+constexpr double kSettledS = 10;
+constexpr int64_t kWarmUpSteps = 10, kFewSteps = 4;
 constexpr int64_t kEndless = 400;  // steps of a first epoch without a known end
 constexpr double kEndlessS = 12;
 
@@ -25,25 +26,26 @@ bool does(const SeenStack& s, Activity activity) { return on_main(s) && s.activi
 
 }  // namespace
 
-std::optional<Finding> retracing(const E& e) {
-  const double tracing =
-      e.training_share([](const SeenStack& s) { return does(s, Activity::kTrace); });
+// The first step always builds a graph; the ledger begins behind it.
+std::optional<Finding> retracing(const Observations& o) {
+  if (!o.looks) return std::nullopt;
+  const E& e = *o.looks;
+  const Share compiles = o.ledger.alone({Account::kCompiles});
   const bool said = e.seen.output.retracings > 0;
-  // What is "of late" must not reach back to the first step, which always builds a graph.
-  const bool keeps_on =
-      e.seen.progress.steps >= kWarmUpSteps && e.training_samples() >= kEnough &&
-      e.seen.at_s - e.seen.progress.first_step_s >= kLateReachesS &&
-      e.late_share([](const SeenStack& s) { return does(s, Activity::kTrace); }) >= kTracing;
+  const bool keeps_on = o.ledger.is_enough() && o.ledger.seconds() >= kSettledS &&
+                        e.seen.progress.steps >= kFewSteps && compiles.low >= kTracing &&
+                        o.late.alone({Account::kCompiles}).share >= kTracing;
   if (!said && !keeps_on) return std::nullopt;
   Finding f{.cause = Cause::kRetracing,
-            .severity = said && tracing < kTracing ? Severity::kWarning : Severity::kHigh,
+            .severity = said && !keeps_on ? Severity::kWarning : Severity::kHigh,
             .confidence = said ? 0.95 : 0.8,
             .summary = "a graph is built again and again instead of once",
-            .evidence = {fmt::format("{:.0f}% of the training thread's time builds graphs",
-                                     100 * tracing)},
+            .evidence = {"the training thread builds graphs " + share_text(compiles)},
             .fix =
-                "give tf.function tensors, not Python numbers, of one shape (input_signature, "
-                "reduce_retracing=True, drop_remainder=True), and make it once, outside the loop"};
+                "give every batch the same shape (pad to a few sizes, drop_remainder=True) and "
+                "tensors instead of Python numbers; make the compiled function once, outside the "
+                "loop (tf.function: input_signature, reduce_retracing=True)",
+            .predicted_gain = gain_without(compiles.low)};
   if (said) f.evidence.push_back("TensorFlow warns of it itself");
   const HotLine hot = e.hottest([](const SeenStack& s) { return does(s, Activity::kTrace); });
   if (hot.frame) f.where = place_text(*hot.frame);
@@ -188,15 +190,27 @@ std::optional<Finding> output_buffered(const E& e) {
                  .fix = "python -u, or print(..., flush=True)"};
 }
 
+// A rank is the main process, or one of those it started.
 std::optional<Finding> waits_for_others(const E& e) {
-  const double meeting =
-      e.late_share([](const SeenStack& s) { return does(s, Activity::kRendezvous); });
-  const double together =
-      e.late_share([](const SeenStack& s) { return does(s, Activity::kCollective); });
+  const auto is_rank = [](const SeenStack& s) {
+    return s.main_thread && s.process == Role::kWorker && s.activity != Activity::kIdle;
+  };
+  const auto share = [&](Activity activity) {
+    const auto does_so = [&](const SeenStack& s) { return is_rank(s) && s.activity == activity; };
+    const int64_t ranks = e.count(is_rank, true);
+    const double of_ranks = ranks > 0 ? double(e.count(does_so, true)) / double(ranks) : 0;
+    return std::max(e.late_share([&](const SeenStack& s) { return does(s, activity); }), of_ranks);
+  };
+  const double meeting = share(Activity::kRendezvous), together = share(Activity::kCollective);
   if (!e.running() || std::max(meeting, together) < kAllTheTime || e.seen.main_still_s < kLongS)
     return std::nullopt;
   const bool meets = meeting >= together;
-  const HotLine hot = e.hottest(on_main, true);
+  const HotLine hot = e.hottest(
+      [&](const SeenStack& s) {
+        return (on_main(s) || is_rank(s)) &&
+               s.activity == (meets ? Activity::kRendezvous : Activity::kCollective);
+      },
+      true);
   Finding f{
       .cause = meets ? Cause::kRendezvousWaits : Cause::kMismatchedCollective,
       .severity = Severity::kCritical,
@@ -233,20 +247,21 @@ std::optional<Finding> batch_too_small(const E& e) {
   constexpr int64_t kSmall = 4;
   constexpr double kQuick = 10e-3;  // of CPU
   const SeenProgress& p = e.seen.progress;
-  const int64_t batch = e.seen.batch_size;
+  const bool written = e.seen.batch_size == 0;
+  const int64_t batch = written ? e.seen.written_batch_size : e.seen.batch_size;
   if (batch < 1 || batch > kSmall || p.steps < 200 || p.step_s <= 0 ||
       p.step_s * e.seen.cores > kQuick)
     return std::nullopt;
-  return Finding{.cause = Cause::kBatchTooSmall,
-                 .severity = Severity::kWarning,
-                 .confidence = 0.85,
-                 .summary = fmt::format(
-                     "with {} sample{} per step most of the time goes to what every step costs",
-                     batch, batch == 1 ? "" : "s"),
-                 .evidence = {fmt::format("{} per step, {} steps per epoch",
-                                          duration_text(p.step_s), with_commas(p.steps_per_epoch))},
-                 .where = fit_line_of(e),
-                 .fix = "batch_size=32 or more, with the learning rate raised to match"};
+  return Finding{
+      .cause = Cause::kBatchTooSmall,
+      .severity = Severity::kWarning,
+      .confidence = 0.85,
+      .summary =
+          fmt::format("with {} sample{} per step most of the time goes to what every step costs",
+                      batch, batch == 1 ? "" : "s"),
+      .evidence = {fmt::format("{} per step", duration_text(p.step_s))},
+      .where = e.seen.batch_size_at.line > 0 ? place_text(e.seen.batch_size_at) : fit_line_of(e),
+      .fix = "batch_size=32 or more, with the learning rate raised to match"};
 }
 
 namespace {

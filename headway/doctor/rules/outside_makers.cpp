@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headway/doctor/rules/outside_input.h"
+#include "headway/doctor/rules/waits.h"
 
 namespace headway {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 constexpr int64_t kEnough = 60;  // samples: three seconds
 // Of the time, for the one who makes all batches. Between two samples TensorFlow itself is at it,
 // and on a crowded machine that takes its time.
-constexpr double kAlwaysBusy = 0.6;
+constexpr double kAlwaysBusy = 0.6, kOftenBusy = 0.25;
 constexpr double kMainWaits = 0.3;  // of the training thread's time, in getting a batch
 constexpr double kMuch = 0.5;
 constexpr double kInterpreted = 0.5;  // of a producer's time, in Python's own loop
@@ -39,7 +40,7 @@ bool one_element(const HotLine& hot) {
 
 // One part of the training's time is spent making samples in the training thread itself.
 std::optional<Finding> per_pixel_python(const OutsideEvidence& e) {
-  if (!e.training() || e.training_samples() < kEnough) return std::nullopt;
+  if (!e.training() || e.training_samples() < kEnough || !e.trains_itself()) return std::nullopt;
   const auto makes = [](const SeenStack& s) {
     return s.training && s.activity == Activity::kProduce;
   };
@@ -92,10 +93,15 @@ std::optional<Finding> sequence_on_main_thread(const OutsideEvidence& e) {
   return f;
 }
 
-std::optional<Finding> python_generator(const OutsideEvidence& e) {
+// Between two samples TensorFlow copies what the generator gave: a training that mostly waits for
+// data, with a generator often at work, waits for both.
+std::optional<Finding> python_generator(const Observations& o) {
+  if (!o.looks) return std::nullopt;
+  const OutsideEvidence& e = *o.looks;
   if (e.training_samples() < kEnough || !e.stepped()) return std::nullopt;
   const double busy = e.training_share(is_generator);
-  if (busy < kAlwaysBusy) return std::nullopt;
+  const double waits = o.ledger.alone({Account::kWaitsForData}).low;
+  if (busy < kAlwaysBusy && (busy < kOftenBusy || waits < kMainWaits)) return std::nullopt;
   const HotLine hot = e.hottest(is_generator);
   const int64_t all = std::max<int64_t>(1, e.count(is_generator));
   const int64_t sleeps =
@@ -118,10 +124,13 @@ std::optional<Finding> python_generator(const OutsideEvidence& e) {
   return f;
 }
 
-std::optional<Finding> serial_map(const OutsideEvidence& e) {
+std::optional<Finding> serial_mapped_python(const Observations& o) {
+  if (!o.looks) return std::nullopt;
+  const OutsideEvidence& e = *o.looks;
   if (e.training_samples() < kEnough) return std::nullopt;
   const double busy = e.training_share(is_mapped);
-  if (busy < kAlwaysBusy) return std::nullopt;
+  const double waits = o.ledger.alone({Account::kWaitsForData}).low;
+  if (busy < kAlwaysBusy && (busy < kOftenBusy || waits < kMainWaits)) return std::nullopt;
   const HotLine hot = e.hottest(is_mapped);
   Finding f{
       .cause = Cause::kSerialMap,

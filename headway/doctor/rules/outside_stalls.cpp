@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headway/doctor/rules/outside_input.h"
+#include "headway/doctor/rules/waits.h"
 
 namespace headway {
 namespace {
@@ -55,6 +56,32 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
                   duration_text(e.training_s()), size_text(e.seen.read_rate), e.seen.cores));
   if (hot.frame) f.where = place_text(*hot.frame);
   if (empty_list) f.evidence.push_back("the list that should hold the batch is empty");
+  return f;
+}
+
+// TensorFlow's own threads read and read, and its steps have had nothing to compute.
+std::optional<Finding> pipeline_never_yields(const Observations& o) {
+  constexpr double kLongWithoutS = 14, kWaits = 0.8, kWorks = 0.3;
+  if (!o.looks || !o.running() || o.stepped() || !o.looks->training()) return std::nullopt;
+  const OutsideEvidence& e = *o.looks;
+  const Share waits = o.late.of(Account::kWaitsForData);
+  const bool fills = e.seen.output.shuffle_size > 0 && !e.seen.output.shuffle_filled;
+  if (e.training_s() < kLongWithoutS || waits.share < kWaits || e.seen.wanted_cores < kWorks ||
+      fills)
+    return std::nullopt;
+  const HotLine hot = e.hottest(on_main, true);
+  Finding f{.cause = Cause::kSourceNeverYields,
+            .severity = Severity::kCritical,
+            .confidence = 0.65,
+            .summary = "the input pipeline is at work, and no batch has come out of it",
+            .evidence = {fmt::format("for {} the training waits for its first batch; {} per second "
+                                     "are read, {:.2f} cores busy",
+                                     duration_text(e.training_s()), size_text(e.seen.read_rate),
+                                     e.seen.cores)},
+            .fix =
+                "look at filter(), take_while() and at what skips errors: nothing passes; try "
+                "`next(iter(dataset))` on each part of the pipeline"};
+  if (hot.frame) f.where = place_text(*hot.frame);
   return f;
 }
 

@@ -30,10 +30,17 @@ std::optional<OwnCode> own_code(const Observations& o) {
     return s.account == Account::kRunsOwnCode || s.account == Account::kWaitsForDisk ||
            s.account == Account::kSleeps || s.account == Account::kWaitsForChild;
   };
-  const Share share = o.ledger.alone(
-      {Account::kRunsOwnCode, Account::kWaitsForDisk, Account::kSleeps, Account::kWaitsForChild});
-  if (share.low < kSaid) return std::nullopt;
-  OwnCode out{.hot = o.looks->hottest(own), .share = share.low};
+  // Data that known makers make have rules of their own.
+  const auto makers = [](const SeenStack& s) {
+    return on_main(s) && s.training && s.account == Account::kMakesData;
+  };
+  const auto owns = double(o.looks->count(own));
+  const double part = owns / std::max(1.0, owns + double(o.looks->count(makers)));
+  const Share share =
+      o.ledger.alone({Account::kRunsOwnCode, Account::kMakesData, Account::kWaitsForDisk,
+                      Account::kSleeps, Account::kWaitsForChild});
+  if (part * share.low < kSaid) return std::nullopt;
+  OwnCode out{.hot = o.looks->hottest(own), .share = part * share.low};
   if (!out.hot.frame) return std::nullopt;
   const auto feeds = [&](const SeenStack& s) { return own(s) && lines.feeds(s); };
   const int64_t all = o.looks->count(own);

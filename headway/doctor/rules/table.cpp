@@ -16,6 +16,7 @@ constexpr Cause kOfThreads[] = {Cause::kInputBound, Cause::kDecodeSaturated};
 constexpr Cause kOfNeighbours[] = {Cause::kStepTimeGrows, Cause::kInputBound,
                                    Cause::kDecodeSaturated, Cause::kThreadOversubscription};
 constexpr Cause kOfLeak[] = {Cause::kHostMemoryPressure, Cause::kMemoryLimit};
+constexpr Cause kOfRetracing[] = {Cause::kHostMemoryLeak, Cause::kStepTimeGrows};
 constexpr Cause kOfLimit[] = {Cause::kHostMemoryPressure};
 constexpr Cause kOfPressure[] = {Cause::kInputBound, Cause::kSlowStorage, Cause::kManySmallFiles,
                                  Cause::kStepTimeGrows};
@@ -29,6 +30,7 @@ constexpr Cause kOfInput[] = {Cause::kExplodingGradients, Cause::kDeadRelu, Caus
                               Cause::kNanLoss, Cause::kLossFrozen};
 constexpr Cause kOfNoPath[] = {Cause::kWeightsNotUpdated, Cause::kLossFrozen};
 constexpr Cause kOfNoUpdate[] = {Cause::kLossFrozen};
+constexpr Cause kOfRanks[] = {Cause::kWorkerDeadlock, Cause::kWaitsForServer};
 constexpr Cause kOfGrowth[] = {Cause::kSlowCallback};
 
 constexpr Effect kWrong = Effect::kWrong, kSlow = Effect::kSlow, kRefused = Effect::kRefused;
@@ -49,7 +51,8 @@ constexpr CauseRule kRules[] = {
     {Cause::kGpuOutOfMemory, only<Cause::kGpuOutOfMemory, kMemory>, kRefused},
     {Cause::kModelTooLarge, only<Cause::kModelTooLarge, kMemory>, kRefused},
     {Cause::kCudaVersionMismatch, by_looks<cuda_mismatch>},
-    {Cause::kLossOutputMismatch, only<Cause::kLossOutputMismatch, by_counters<refused>>, kRefused},
+    {Cause::kLossOutputMismatch,
+     first_of<only<Cause::kLossOutputMismatch, by_counters<refused>>, told_negative>, kRefused},
     // The machine and what it allows.
     {Cause::kGpuNotUsed, first_of<by_counters<gpu_not_used>, by_looks<gpu_not_used>>},
     {Cause::kCpuQuota, first_of<by_counters<cpu_quota>, by_looks<cpu_quota>>, kSlow, kOfQuota},
@@ -64,21 +67,21 @@ constexpr CauseRule kRules[] = {
     {Cause::kHostMemoryPressure, by_kernel<pressure>, kSlow, kOfPressure},
     {Cause::kHostMemoryLeak, first_of<by_counters<leak>, by_looks<memory_grows>>, kWrong, kOfLeak},
     // Nothing goes on.
-    {Cause::kRendezvousWaits, only<Cause::kRendezvousWaits, kOthers>},
-    {Cause::kMismatchedCollective, only<Cause::kMismatchedCollective, kOthers>},
+    {Cause::kRendezvousWaits, only<Cause::kRendezvousWaits, kOthers>, kSlow, kOfRanks},
+    {Cause::kMismatchedCollective, only<Cause::kMismatchedCollective, kOthers>, kSlow, kOfRanks},
     {Cause::kWaitsForTerminal, waits_for_terminal},
     {Cause::kWaitsForFileLock, waits_for_file_lock},
     {Cause::kLockOrder, lock_order},
     {Cause::kWorkerDeadlock,
      first_of<by_counters<worker_deadlock>, by_looks<worker_deadlock>, lock_never_released>},
-    {Cause::kSourceNeverYields,
-     first_of<by_counters<source_never_yields>, by_looks<source_never_yields>>},
+    {Cause::kSourceNeverYields, first_of<by_counters<source_never_yields>,
+                                         by_looks<source_never_yields>, pipeline_never_yields>},
     {Cause::kShuffleFill, first_of<by_counters<shuffle_fill>, by_looks<shuffle_fill>>},
     {Cause::kWaitsForServer, waits_for_server},
     {Cause::kWaitsForPipe, waits_for_pipe},
     {Cause::kLoopNeverEnds, loop_never_ends},
     // The loop of training.
-    {Cause::kRetracing, by_looks<retracing>},
+    {Cause::kRetracing, retracing, kSlow, kOfRetracing},
     {Cause::kFirstStepCompiling, first_of<by_counters<first_step>, by_looks<first_step_compiling>>},
     {Cause::kStepTimeGrows, first_of<by_counters<step_time_grows>, by_looks<step_time_grows>>,
      kSlow, kOfGrowth},
@@ -95,7 +98,8 @@ constexpr CauseRule kRules[] = {
     {Cause::kExplodingGradients, by_counters<exploding>, kWrong, kOfExploding},
     {Cause::kVanishingGradients, by_counters<vanishing>, kWrong, kOfVanishing},
     {Cause::kDeadRelu, by_counters<dead_relu>, kWrong, kOfVanishing},
-    {Cause::kLearningRate, first_of<by_counters<rate_too_high, rate_too_low>, told_growing>, kWrong,
+    {Cause::kLearningRate,
+     first_of<by_counters<rate_too_high, rate_too_low>, told_growing, told_thrown>, kWrong,
      kOfRate},
     {Cause::kNanLoss, first_of<by_counters<not_a_number>, told_nan>, kWrong},
     {Cause::kLossOscillates, told_oscillating, kWrong},
@@ -107,8 +111,8 @@ constexpr CauseRule kRules[] = {
     {Cause::kManySmallFiles,
      first_of<only<Cause::kManySmallFiles, kFiles>, only<Cause::kManySmallFiles, kStorage>,
               by_looks<many_small_reads>>},
-    {Cause::kPythonGenerator, by_looks<python_generator>},
-    {Cause::kSerialMap, first_of<by_counters<serial_map>, by_looks<serial_map>>},
+    {Cause::kPythonGenerator, python_generator},
+    {Cause::kSerialMap, first_of<by_counters<serial_map>, serial_mapped_python>},
     {Cause::kDataloaderWorkers, first_of<by_counters<few_workers>, by_looks<dataloader_workers>>},
     {Cause::kSlowStorage,
      first_of<only<Cause::kSlowStorage, kFiles>, only<Cause::kSlowStorage, kStorage>>},

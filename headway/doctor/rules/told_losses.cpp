@@ -9,7 +9,7 @@
 namespace headway {
 namespace {
 
-constexpr size_t kFew = 8, kMany = 16;
+constexpr size_t kFewNegative = 3, kFew = 8, kMany = 16;
 constexpr double kSure = 4;         // standard errors
 constexpr double kNoise = 0.02;     // of the loss, where nothing else is going on
 constexpr double kUnmoved = 0.005;  // of the loss
@@ -21,6 +21,23 @@ constexpr double kStillSwings = 0.7;  // late against early
 constexpr double kTurnsOften = 0.5;
 
 std::string loss_where(const Observations& o) { return o.ledger.where(Account::kComputes); }
+
+// The line that sets the learning rate, where the source has one.
+std::string rate_where(const Observations& o) {
+  const SeenFrame& at = o.looks->seen.learning_rate_at;
+  return at.line > 0 ? place_text(at) : loss_where(o);
+}
+
+// Is this what guessing among so many classes gives?
+bool is_chance(double loss) {
+  constexpr int kMostClasses = 20;
+  constexpr double kNear = 0.04;
+  for (int classes = 2; classes <= kMostClasses; ++classes) {
+    const double guess = std::log(double(classes));
+    if (loss > (1 - kNear / 4) * guess && loss < (1 + kNear) * guess) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -67,6 +84,25 @@ std::optional<Finding> told_frozen(const Observations& o) {
           "samples, at units that saturate or never fire, and at the learning rate"};
 }
 
+// A crossentropy or a square below zero: the labels are not what the loss expects.
+std::optional<Finding> told_negative(const Observations& o) {
+  const Losses& l = o.losses;
+  if (!o.looks || o.looks->seen.positive_loss_at.line == 0 || l.size() < kFewNegative)
+    return std::nullopt;
+  if (l.last() > -kNextToNothing || l.highest_late() >= 0) return std::nullopt;
+  return Finding{
+      .cause = Cause::kLossOutputMismatch,
+      .severity = Severity::kHigh,
+      .confidence = 0.85,
+      .summary = fmt::format("the loss is {:.4g}, and such a loss cannot be below zero", l.last()),
+      .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(), l.first(),
+                               l.last())},
+      .where = place_text(o.looks->seen.positive_loss_at),
+      .fix =
+          "labels as the loss expects them: 0 and 1 for binary crossentropy, not -1 and 1; "
+          "probabilities where it takes probabilities, logits where it takes logits"};
+}
+
 std::optional<Finding> told_growing(const Observations& o) {
   const Losses& l = o.losses;
   if (l.size() < kFew || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
@@ -82,8 +118,30 @@ std::optional<Finding> told_growing(const Observations& o) {
       .summary = fmt::format("the loss grows: {:.4g} at first, {:.4g} now", first, l.last()),
       .evidence = {fmt::format("up to {:.4g}, never below {:.4g} in the second half", l.highest(),
                                l.lowest_late())},
-      .where = loss_where(o),
+      .where = rate_where(o),
       .fix = "a learning rate ten times smaller; clip gradients; clear them in every step"};
+}
+
+// A crossentropy that was thrown far above guessing, and came back to guessing and no further.
+std::optional<Finding> told_thrown(const Observations& o) {
+  constexpr double kFar = 3;
+  const Losses& l = o.losses;
+  if (!o.looks || l.size() < kFew || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
+  const double level = l.last();
+  if (!is_chance(level) || l.highest() < kFar * level || l.lowest_late() < (1 - kNoise) * level ||
+      std::abs(l.last() - l.middle()) > kNoise * level)
+    return std::nullopt;
+  return Finding{
+      .cause = Cause::kLearningRate,
+      .severity = Severity::kHigh,
+      .confidence = 0.75,
+      .summary = fmt::format("the loss was thrown up to {:.4g} and stays at {:.4g}, which is what "
+                             "guessing gives",
+                             l.highest(), level),
+      .evidence = {fmt::format("{} losses: never below {:.4g} in the second half", l.size(),
+                               l.lowest_late())},
+      .where = rate_where(o),
+      .fix = "a learning rate ten or a hundred times smaller, with a warm-up"};
 }
 
 std::optional<Finding> told_oscillating(const Observations& o) {
@@ -101,7 +159,7 @@ std::optional<Finding> told_oscillating(const Observations& o) {
                              l.swing(true), level),
       .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(), l.first(),
                                l.last())},
-      .where = loss_where(o),
+      .where = rate_where(o),
       .fix =
           "a smaller learning rate or momentum, a larger batch, gradients cleared in every step"};
 }

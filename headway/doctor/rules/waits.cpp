@@ -36,7 +36,7 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
     // What workers of a loader hand over comes through pipes, too: that is waiting for data.
     return on_main(s) && s.wait == kind && s.activity != Activity::kCollective &&
            s.activity != Activity::kRendezvous &&
-           (s.activity != Activity::kFetch || o.looks->workers() == 0);
+           (s.activity != Activity::kFetch || o.looks->workers() + o.looks->ended_workers() == 0);
   };
   const double share = o.looks->training_share(waits);
   const double error = 2 * std::sqrt(share * (1 - share) / std::max(1.0, o.ledger.seconds() * 2));

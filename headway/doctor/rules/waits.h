@@ -23,10 +23,22 @@ std::optional<Finding> one_thread_by_setting(const Observations& o);
 std::optional<Finding> gpu_waits_for_orders(const Observations& o);
 std::optional<Finding> hot_line(const Observations& o);
 
+// outside_stalls.cpp
+std::optional<Finding> pipeline_never_yields(const Observations& o);
+
+// outside_makers.cpp
+std::optional<Finding> python_generator(const Observations& o);
+std::optional<Finding> serial_mapped_python(const Observations& o);
+
+// outside_loop.cpp
+std::optional<Finding> retracing(const Observations& o);
+
 // told_losses.cpp: what the losses say that a program told.
 std::optional<Finding> told_nan(const Observations& o);
+std::optional<Finding> told_negative(const Observations& o);
 std::optional<Finding> told_frozen(const Observations& o);
 std::optional<Finding> told_growing(const Observations& o);
+std::optional<Finding> told_thrown(const Observations& o);
 std::optional<Finding> told_oscillating(const Observations& o);
 
 // Shares of the training thread's time from which on something is said, and should be repaired.

@@ -1,0 +1,31 @@
+#include "headway/probe/source_facts.h"
+
+#include <gtest/gtest.h>
+
+namespace headway {
+namespace {
+
+TEST(SourceFacts, TheLineThatDecodesIsFound) {
+  EXPECT_EQ(
+      facts_in({"import tensorflow as tf", "# decode_jpeg(x)", "x = tf.io.decode_jpeg(b)"}).decodes,
+      3);
+  EXPECT_EQ(facts_in({"x = 1"}).decodes, 0);
+}
+
+TEST(SourceFacts, ALossThatCannotFallBelowZeroIsFound) {
+  EXPECT_EQ(facts_in({"x = 1", "    loss=\"binary_crossentropy\","}).positive_loss, 2);
+  EXPECT_EQ(facts_in({"criterion = nn.MSELoss()"}).positive_loss, 1);
+  EXPECT_EQ(facts_in({"loss = -elbo.mean()"}).positive_loss, 0);
+}
+
+TEST(SourceFacts, TheLargestBatchSizeThatIsWrittenThereCounts) {
+  const SourceFacts both = facts_in({"a = DataLoader(test, batch_size=1)",
+                                     "b = DataLoader(train, batch_size = 64, shuffle=True)"});
+  EXPECT_EQ(both.batch_size, 64);
+  EXPECT_EQ(both.batch, 2);
+  EXPECT_EQ(facts_in({"BATCH_SIZE = 2"}).batch_size, 2);
+  EXPECT_EQ(facts_in({"x = f(batch_size=n)", "if batch_size == 3: pass"}).batch_size, 0);
+}
+
+}  // namespace
+}  // namespace headway
