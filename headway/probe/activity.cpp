@@ -180,7 +180,7 @@ bool fits(const Known& known, const SeenFrame& frame) {
 // A forked worker's stack begins with its parent's: only what lies above the fork is its own.
 size_t own_frames(const Frames& frames) {
   for (size_t i = 0; i < frames.size(); ++i) {
-    if (frames[i].file.find("multiprocessing/popen_fork.py") != std::string::npos) return i;
+    if (is_fork(frames[i].file, frames[i].function)) return i;
   }
   return frames.size();
 }
@@ -257,6 +257,10 @@ Activity activity_of(const Frames& frames, Role role, bool main_thread) {
 }
 
 }  // namespace
+
+bool is_fork(std::string_view file, std::string_view function) {
+  return file.ends_with("multiprocessing/popen_fork.py") && last_word(function) == "_launch";
+}
 
 StackMeaning meaning_of(const Frames& frames, Role role, bool main_thread) {
   StackMeaning out{.activity = activity_of(frames, role, main_thread)};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "headway/trace/outside.h"
@@ -19,6 +20,9 @@ bool is_training(Activity activity);
 
 // What a moment of the training thread belongs to. `training`: it has begun.
 Account account_of(Activity activity, Wait wait, bool training);
+
+// Is this where a worker was forked? What lies further out is its parent's.
+bool is_fork(std::string_view file, std::string_view function);
 
 // A worker of a pool or a loader that has nothing to do; somebody who waits for what workers make.
 bool waits_for_task(const std::vector<SeenFrame>& innermost_first);

@@ -259,7 +259,7 @@ void OutputReader::plain_line(const std::string& line, double now_s) {
       found = true;
     }
   }
-  if (found || !loss_in(line)) return;
+  if (found || (framework_ && !loss_in(line))) return;
   if (const auto count = counters_.count_in(small)) at_step(epoch, *count, -1, now_s);
 }
 

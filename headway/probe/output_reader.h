@@ -29,6 +29,9 @@ class OutputReader {
   const LossSeries& losses() const { return losses_; }
   // Steps since the watch began as counted elsewhere: for losses of lines that count none.
   void steps_are(int64_t steps) { other_steps_ = steps; }
+  // Whether the program uses one. Where none does, any line that counts tells of progress; else it
+  // must tell a loss, too.
+  void framework(bool used) { framework_ = used; }
   // The training thread validates: bars and losses of now are not of training.
   void validates(bool now) { validating_ = now; }
 
@@ -53,6 +56,7 @@ class OutputReader {
   bool in_traceback_ = false;
   bool learns_length_ = false;  // Keras was not told how many steps an epoch has
   bool validating_ = false;
+  bool framework_ = true;
   int64_t last_epoch_ = 0, last_step_ = 0;
   std::map<std::pair<int64_t, int64_t>, int64_t>
       bars_;  // tqdm's by epoch and length: the last step

@@ -35,7 +35,7 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
   for (size_t i = 0; i < depth; ++i) {
     if (i == kFramesAtAnEnd && depth > 2 * kFramesAtAnEnd) i = depth - kFramesAtAnEnd;
     const PythonFrame& frame = thread.frames[i];
-    if (frame.code->file.ends_with("multiprocessing/popen_fork.py")) break;
+    if (is_fork(frame.code->file, frame.code->function)) break;
     SeenFrame& seen = out.emplace_back();
     seen.file = redact_path(frame.code->file), seen.function = frame.code->function,
     seen.line = frame.line;

@@ -349,6 +349,7 @@ void Watcher::look_around_all() {
   const Surroundings around = look_around(main_);
   note_surroundings(around, main_, seen_);
   if (keras_fits_) seen_.framework = Framework::kKeras;
+  output_.framework(seen_.framework != Framework::kNone);
   std::set<int64_t> pids;
   for (const auto& [pid, target] : targets_) pids.insert(pid);
   devices_.look_around(pids, around.gpu_open);

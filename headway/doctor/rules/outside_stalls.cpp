@@ -22,6 +22,7 @@ constexpr double kIdleCores = 0.03;
 // Nothing was ever made, while something is busy trying.
 std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   if (!e.running() || e.stepped() || !e.training()) return std::nullopt;
+  if (e.workers() > 0 && !e.trains_itself()) return std::nullopt;  // they are the training
   if (e.training_s() < kNothingYetS) return std::nullopt;
   const double busy = e.late_share([](const SeenStack& s) { return producing(s); });
   // Stacks of workers are read in turn, and some of them are torn.
