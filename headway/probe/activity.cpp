@@ -317,6 +317,17 @@ Account account_of(Activity activity, Wait wait, bool training) {
   return activity == Activity::kFit ? Account::kComputes : Account::kUnknown;
 }
 
+bool asks_for_lock_file(const Frames& frames) {
+  constexpr std::string_view kLibraries[] = {"/filelock/", "torch/utils/file_baton.py",
+                                             "/portalocker/", "/fasteners/"};
+  for (const SeenFrame& frame : frames) {
+    if (frame.users) return frame.asks_for_lock;
+    for (const std::string_view library : kLibraries)
+      if (frame.file.find(library) != std::string::npos) return true;
+  }
+  return false;
+}
+
 bool waits_for_task(const Frames& frames) {
   const size_t own = own_frames(frames);
   for (size_t i = 0; i < own; ++i) {

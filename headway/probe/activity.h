@@ -24,6 +24,9 @@ Account account_of(Activity activity, Wait wait, bool training);
 // Is this where a worker was forked? What lies further out is its parent's.
 bool is_fork(std::string_view file, std::string_view function);
 
+// Somebody who sleeps between two looks at a lock that is a file.
+bool asks_for_lock_file(const std::vector<SeenFrame>& innermost_first);
+
 // A worker of a pool or a loader that has nothing to do; somebody who waits for what workers make.
 bool waits_for_task(const std::vector<SeenFrame>& innermost_first);
 bool waits_for_worker(const std::vector<SeenFrame>& innermost_first);

@@ -1,7 +1,9 @@
 #include "headway/probe/source_facts.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <string_view>
 
 namespace headway {
@@ -13,8 +15,9 @@ constexpr std::string_view kPositive[] = {
     "crossentropy",  "CrossEntropy", "cross_entropy", "Crossentropy", "BCELoss",
     "BCEWithLogits", "MSELoss",      "mse_loss",      "MeanSquared",  "mean_squared",
     "L1Loss",        "SmoothL1",     "\"mse\"",       "'mse'",        "NLLLoss"};
-constexpr std::string_view kRates[] = {"learning_rate=", "lr=", "learning_rate =", "LEARNING_RATE"};
-constexpr std::string_view kBatch = "batch_size";
+constexpr std::string_view kRates[] = {"learning_rate", "lr"};
+constexpr std::string_view kBatches[] = {"batch_size", "batch", "per_device_train_batch_size",
+                                         "train_batch_size", "minibatch"};
 
 template <size_t N>
 bool has_one_of(std::string_view code, const std::string_view (&words)[N]) {
@@ -23,20 +26,28 @@ bool has_one_of(std::string_view code, const std::string_view (&words)[N]) {
   });
 }
 
-// "batch_size=32", "BATCH_SIZE = 32": the number, where one is written there.
-int64_t batch_in(std::string_view code) {
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// The number that is given to one of these names: "batch_size=32", "BATCH = 32"; 0: none is.
+template <size_t N>
+double given_to(const std::string_view (&names)[N], std::string_view code) {
   std::string lower(code);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const size_t at = lower.find(kBatch);
-  if (at == std::string::npos) return 0;
-  const size_t sign = lower.find_first_not_of(' ', at + kBatch.size());
-  if (sign == std::string::npos || lower[sign] != '=' || lower.substr(sign, 2) == "==") return 0;
-  const size_t digits = lower.find_first_not_of(' ', sign + 1);
-  if (digits == std::string::npos) return 0;
-  int64_t value = 0;
-  std::from_chars(lower.data() + digits, lower.data() + lower.size(), value);
-  return value;
+  for (const std::string_view name : names)
+    for (size_t at = lower.find(name); at != std::string::npos; at = lower.find(name, at + 1)) {
+      const size_t end = at + name.size();
+      if ((at > 0 && is_word(lower[at - 1])) || (end < lower.size() && is_word(lower[end])))
+        continue;
+      const size_t sign = lower.find_first_not_of(' ', end);
+      if (sign == std::string::npos || lower[sign] != '=' || lower.substr(sign, 2) == "==")
+        continue;
+      char* stop = nullptr;
+      const char* text = lower.c_str() + sign + 1;
+      const double value = std::strtod(text, &stop);
+      if (stop != text && value > 0 && std::isfinite(value)) return value;
+    }
+  return 0;
 }
 
 }  // namespace
@@ -51,8 +62,10 @@ SourceFacts facts_in(const std::vector<std::string>& lines) {
     const std::string_view code = std::string_view(line).substr(begin);
     if (out.decodes == 0 && has_one_of(code, kDecodes)) out.decodes = number;
     if (out.positive_loss == 0 && has_one_of(code, kPositive)) out.positive_loss = number;
-    if (out.learning_rate == 0 && has_one_of(code, kRates)) out.learning_rate = number;
-    if (const int64_t size = batch_in(code); size > out.batch_size)
+    if (const double rate = given_to(kRates, code); rate > 0 && out.learning_rate == 0)
+      out.learning_rate = number, out.rate = rate;
+    if (const auto size = static_cast<int64_t>(std::min(1e9, given_to(kBatches, code)));
+        size > out.batch_size)
       out.batch_size = size, out.batch = number;
   }
   return out;

@@ -11,7 +11,8 @@ struct SourceFacts {
   int64_t decodes = 0;  // decodes images in TensorFlow's own threads
   int64_t positive_loss =
       0;  // asks for a loss that cannot fall below zero: a crossentropy, MSE ...
-  int64_t learning_rate = 0;  // sets the learning rate
+  int64_t learning_rate = 0;  // gives a number as learning rate
+  double rate = 0;            // ... that number
   int64_t batch = 0;          // gives a number as batch_size, the largest one
   int64_t batch_size = 0;     // ... that number
 };

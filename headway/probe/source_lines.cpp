@@ -23,6 +23,14 @@ bool contains(const std::string& text, const char* part) {
 
 }  // namespace
 
+// Of a loop that waits until a lock file goes.
+bool names_a_lock_file(const std::string& line) {
+  const bool tries = contains(line, "exists(") || contains(line, "is_file(") ||
+                     contains(line, "isfile(") || contains(line, "os.open(");
+  return (tries && (contains(line, "lock") || contains(line, "LOCK"))) ||
+         contains(line, "O_EXCL") || contains(line, "LOCK_NB") || contains(line, "FileExistsError");
+}
+
 bool touches_one_element(const std::string& line) {
   if (contains(line, "pixel(") || contains(line, "][")) return true;
   const size_t open = line.find('[');
@@ -102,13 +110,17 @@ SourceLines::Loops SourceLines::loops_around(const std::string& file, int64_t li
   const std::vector<std::string>& lines = lines_of(file);
   if (static_cast<size_t>(line) > lines.size()) return out;
   size_t margin = lines[static_cast<size_t>(line - 1)].find_first_not_of(" \t");
+  bool asks = false;
   for (size_t i = static_cast<size_t>(line - 1); i-- > 0 && margin != 0;) {
     const size_t begin = lines[i].find_first_not_of(" \t\r");
-    if (begin == std::string::npos || begin >= margin || lines[i][begin] == '#') continue;
+    if (begin == std::string::npos || lines[i][begin] == '#') continue;
+    asks |= names_a_lock_file(lines[i]);
+    if (begin >= margin) continue;
     margin = begin;
     const std::string_view head = std::string_view(lines[i]).substr(begin);
     if (head.starts_with("def ") || head.starts_with("async def ")) break;
     out.endless |= head.starts_with("while ");
+    if (head.starts_with("while ") || head.starts_with("for ")) out.asks_for_lock |= asks;
     out.count += head.starts_with("for ") || head.starts_with("while ");
   }
   return out;

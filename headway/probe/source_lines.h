@@ -24,6 +24,10 @@ bool calls_for_data(const std::string& line);
 // for threads of its own. True when nothing is known of it.
 bool may_take_a_lock(const std::string& line);
 
+// "while os.path.exists(lock_path):", os.open(..., O_EXCL): the line asks for a lock that is a
+// file.
+bool names_a_lock_file(const std::string& line);
+
 // Is this file of the person who wrote the program, and not of a library or of Python itself?
 bool is_users_file(const std::string& file);
 
@@ -40,6 +44,7 @@ class SourceLines {
   struct Loops {
     int64_t count = 0;
     bool endless = false;
+    bool asks_for_lock = false;  // in the loop, up to this line: whether a lock file is there
   };
   Loops loops_around(const std::string& file, int64_t line);
   // The lines of its function that take what this line assigns (source_flow.h).

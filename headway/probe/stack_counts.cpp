@@ -44,6 +44,7 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     seen.text = sources.text(frame.code->file, seen.line);
     const SourceLines::Loops loops = sources.loops_around(frame.code->file, seen.line);
     seen.loops = loops.count, seen.in_while = loops.endless;
+    seen.asks_for_lock = loops.asks_for_lock;
     seen.takes_lock =
         seen.text.starts_with("with ") || seen.text.find("acquire(") != std::string::npos;
     seen.array_call = calls_for_data(seen.text);
@@ -77,6 +78,8 @@ const SeenStack& StackCounts::add(const PythonThread& thread, const Sample& samp
     if (stack.activity == Activity::kUser && thread.frames[0].code->users &&
         sources.calls_compiled(thread.frames[0].code->file, thread.frames[0].line))
       stack.activity = Activity::kStep;
+    if (stack.wait == Wait::kSleep && asks_for_lock_file(stack.frames))
+      stack.wait = Wait::kFileLock;
     const bool computes = stack.wait == Wait::kLock && waits_inside_a_call(stack);
     stack.account =
         account_of(stack.activity, computes ? Wait::kNothing : stack.wait, stack.training);

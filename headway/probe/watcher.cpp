@@ -192,7 +192,7 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
     const SeenStack& seen =
         stacks_.add(thread, {role, main_thread, wait, trains}, target.sources, now_s());
     if (!main_thread) continue;
-    target.seen.wait = wait;
+    target.seen.wait = seen.wait;
     if (!thread.torn) account = seen.account;
     if (role == Role::kMain && !thread.torn) note_training_thread(thread, seen);
     if (role == Role::kWorker && seen.activity == Activity::kIdle &&

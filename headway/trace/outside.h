@@ -15,13 +15,14 @@ namespace headway {
 struct SeenFrame {
   std::string file{}, function{};
   int64_t line = 0;
-  bool users = false;        // the user's own code: in no library
-  std::string text{};        // the source line, for the user's own
-  int64_t loops = 0;         // of its function, around that line
-  bool in_while = false;     // one of these loops has no count: `while`
-  bool takes_lock = false;   // the line is `with lock:` or lock.acquire()
-  bool array_call = false;   // the line calls a library of arrays, images, files: numpy, PIL ...
-  bool one_element = false;  // the line touches one element of an array: a[y, x], getpixel(...)
+  bool users = false;          // the user's own code: in no library
+  std::string text{};          // the source line, for the user's own
+  int64_t loops = 0;           // of its function, around that line
+  bool in_while = false;       // one of these loops has no count: `while`
+  bool asks_for_lock = false;  // ... and asks whether a lock file is still there
+  bool takes_lock = false;     // the line is `with lock:` or lock.acquire()
+  bool array_call = false;     // the line calls a library of arrays, images, files: numpy, PIL ...
+  bool one_element = false;    // the line touches one element of an array: a[y, x], getpixel(...)
   std::vector<int64_t> feeds{};  // lines of its function that take what this one makes
 
   bool operator==(const SeenFrame&) const = default;
@@ -234,6 +235,7 @@ struct Outside {
   SeenFrame decodes_at{};  // where TensorFlow is asked to decode images; line 0: nowhere
   SeenFrame positive_loss_at{};    // where a loss is asked for that cannot fall below zero
   SeenFrame learning_rate_at{};    // where the learning rate is set
+  double learning_rate = 0;        // ... that number; 0: not known
   SeenFrame batch_size_at{};       // where the source gives a number as batch_size, the largest one
   int64_t written_batch_size = 0;  // ... that number
   std::vector<std::string> missing_files{};  // named by variables, and not there

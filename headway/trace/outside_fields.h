@@ -16,6 +16,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("text", s.text);
   f("loops", s.loops);
   f("in_while", s.in_while);
+  f("asks_for_lock", s.asks_for_lock);
   f("takes_lock", s.takes_lock);
   f("array_call", s.array_call);
   f("one_element", s.one_element);
@@ -225,6 +226,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("decodes_at", s.decodes_at);
   f("positive_loss_at", s.positive_loss_at);
   f("learning_rate_at", s.learning_rate_at);
+  f("learning_rate", s.learning_rate);
   f("batch_size_at", s.batch_size_at);
   f("written_batch_size", s.written_batch_size);
   f("missing_files", s.missing_files);

@@ -16,12 +16,16 @@ constexpr double kGrown = 48e6, kGrownShare = 0.08;
 constexpr double kPerS = 0.4e6;  // bytes
 constexpr double kMuch = 400e6;  // a cache in the first epoch may take less
 constexpr double kSoonS = 1200;
+constexpr double kCompiles = 0.3;  // of late: what a compiler needs is given back or kept for good
 
 }  // namespace
 
 // In a straight line since training began, with no end in sight.
 std::optional<Finding> memory_grows(const OutsideEvidence& e) {
-  const bool begun = e.training() || e.stepped();
+  const auto compiles = [](const SeenStack& s) {
+    return on_main(s) && s.activity == Activity::kTrace;
+  };
+  const bool begun = (e.training() || e.stepped()) && e.late_share(compiles) < kCompiles;
   const double since = e.training() ? e.seen.training_since_s + kSettlesS : kSettlesS;
   std::vector<double> at, bytes;
   double left = 0;

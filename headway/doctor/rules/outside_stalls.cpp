@@ -97,9 +97,10 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
     if (p.role != Role::kWorker || !p.there() || !p.ending.empty()) continue;
     const bool users =
         std::any_of(p.stack.begin(), p.stack.end(), [](const SeenFrame& f) { return f.users; });
-    if (users && !p.waits_for_task && p.still_s >= kStillS && p.cores < kIdleCores &&
-        (p.wait == Wait::kLock ||
-         (main->waits_for_worker && (p.wait == Wait::kPoll || p.wait == Wait::kPipe)))) {
+    const bool waits = users && p.wait == Wait::kLock;
+    const bool both = main->waits_for_worker &&
+                      (p.wait == Wait::kLock || p.wait == Wait::kPoll || p.wait == Wait::kPipe);
+    if (!p.waits_for_task && p.still_s >= kStillS && p.cores < kIdleCores && (waits || both)) {
       ++stuck;
       shown = &p;
     } else if (p.cores > kIdleCores) {

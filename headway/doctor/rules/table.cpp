@@ -17,10 +17,11 @@ constexpr Cause kOfNeighbours[] = {Cause::kStepTimeGrows, Cause::kInputBound,
                                    Cause::kDecodeSaturated, Cause::kThreadOversubscription};
 constexpr Cause kOfLeak[] = {Cause::kHostMemoryPressure, Cause::kMemoryLimit};
 constexpr Cause kOfRetracing[] = {Cause::kHostMemoryLeak, Cause::kStepTimeGrows};
+constexpr Cause kOfSharedMemory[] = {Cause::kLimitsOrDiskFull, Cause::kWorkerDied};
 constexpr Cause kOfLimit[] = {Cause::kHostMemoryPressure};
 constexpr Cause kOfPressure[] = {Cause::kInputBound, Cause::kSlowStorage, Cause::kManySmallFiles,
                                  Cause::kStepTimeGrows};
-constexpr Cause kOfRate[] = {Cause::kNanLoss};
+constexpr Cause kOfRate[] = {Cause::kNanLoss, Cause::kLossFrozen};
 constexpr Cause kOfExploding[] = {Cause::kNanLoss, Cause::kLearningRate};
 constexpr Cause kOfWeights[] = {Cause::kExplodingGradients, Cause::kVanishingGradients,
                                 Cause::kLossFrozen,         Cause::kWeightsNotUpdated,
@@ -43,9 +44,9 @@ constexpr Rule kFiles = by_counters<slow_storage>;
 
 constexpr CauseRule kRules[] = {
     // Refusals and deaths.
+    {Cause::kSharedMemoryTooSmall, by_looks<shared_memory>, kSlow, kOfSharedMemory},
     {Cause::kLimitsOrDiskFull, first_of<by_counters<disk_full>, by_looks<limits_or_disk_full>>,
      kRefused},
-    {Cause::kSharedMemoryTooSmall, by_looks<shared_memory>},
     {Cause::kWorkerDied, first_of<by_looks<worker_died>, producer_is_gone>},
     {Cause::kLoaderNotPicklable, by_looks<not_picklable>, kRefused},
     {Cause::kGpuOutOfMemory, only<Cause::kGpuOutOfMemory, kMemory>, kRefused},
@@ -79,7 +80,7 @@ constexpr CauseRule kRules[] = {
     {Cause::kShuffleFill, first_of<by_counters<shuffle_fill>, by_looks<shuffle_fill>>},
     {Cause::kWaitsForServer, waits_for_server},
     {Cause::kWaitsForPipe, waits_for_pipe},
-    {Cause::kLoopNeverEnds, loop_never_ends},
+    {Cause::kLoopNeverEnds, first_of<loop_never_ends, asks_in_vain>},
     // The loop of training.
     {Cause::kRetracing, retracing, kSlow, kOfRetracing},
     {Cause::kFirstStepCompiling, first_of<by_counters<first_step>, by_looks<first_step_compiling>>},
@@ -99,8 +100,8 @@ constexpr CauseRule kRules[] = {
     {Cause::kVanishingGradients, by_counters<vanishing>, kWrong, kOfVanishing},
     {Cause::kDeadRelu, by_counters<dead_relu>, kWrong, kOfVanishing},
     {Cause::kLearningRate,
-     first_of<by_counters<rate_too_high, rate_too_low>, told_growing, told_thrown>, kWrong,
-     kOfRate},
+     first_of<by_counters<rate_too_high, rate_too_low>, told_growing, told_thrown, told_too_low>,
+     kWrong, kOfRate},
     {Cause::kNanLoss, first_of<by_counters<not_a_number>, told_nan>, kWrong},
     {Cause::kLossOscillates, told_oscillating, kWrong},
     {Cause::kLossFrozen, first_of<by_counters<loss_frozen>, told_frozen>, kWrong},

@@ -84,6 +84,19 @@ std::optional<Finding> told_frozen(const Observations& o) {
           "samples, at units that saturate or never fire, and at the learning rate"};
 }
 
+// Nothing is learnt, and the source says why: the steps are too small to see.
+std::optional<Finding> told_too_low(const Observations& o) {
+  constexpr double kTiny = 2e-6;
+  auto frozen = told_frozen(o);
+  const double rate = o.looks ? o.looks->seen.learning_rate : 0;
+  if (!frozen || rate <= 0 || rate > kTiny) return std::nullopt;
+  frozen->cause = Cause::kLearningRate;
+  frozen->summary += fmt::format(", and the learning rate is {:g}", rate);
+  frozen->where = rate_where(o);
+  frozen->fix = "a learning rate a hundred or a thousand times larger";
+  return frozen;
+}
+
 // A crossentropy or a square below zero: the labels are not what the loss expects.
 std::optional<Finding> told_negative(const Observations& o) {
   const Losses& l = o.losses;

@@ -18,6 +18,29 @@ std::string whom(const SeenProcess& main) {
   return main.waits_for.empty() ? "" : ": " + main.waits_for;
 }
 
+// Who makes what the training thread waits for: another thread of the user's, or a worker.
+bool is_maker(const SeenStack& s) {
+  return !on_main(s) && s.user_frame() && s.activity != Activity::kIdle;
+}
+
+// Nothing moves, and the training thread waits for this; it may look again and again whether it has
+// come.
+bool stands_and_waits(const Observations& o, Wait kind) {
+  const SeenProcess* main = o.main();
+  if (o.stands_still()) return main && main->wait == kind;
+  return o.running() && o.seen()->quiet_s >= kStillAfterS && o.seen()->cores < kStillCores &&
+         o.looks->late_share([&](const SeenStack& s) { return on_main(s) && s.wait == kind; }) >=
+             kNearlyAlways;
+}
+
+// Nothing moves: the training thread waits for data, and who makes them waits for this.
+bool makers_wait(const Observations& o, Wait kind) {
+  if (!o.stands_still() || !o.main()->waits_for_worker) return false;
+  const int64_t all = o.looks->count(is_maker, true);
+  const auto waits = [&](const SeenStack& s) { return is_maker(s) && s.wait == kind; };
+  return all > 0 && double(o.looks->count(waits, true)) >= kNearlyAlways * double(all);
+}
+
 // Who stands still waits for it now; who only waits often does so in its steps.
 std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, const char* what,
                                  const char* fix) {
@@ -25,11 +48,21 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
   if (!main) return std::nullopt;
   Finding f{.cause = cause, .confidence = 0.9, .fix = fix};
   f.where = users_place(*main);
-  if (o.stands_still() && main->wait == kind) {
+  if (stands_and_waits(o, kind)) {
     f.severity = Severity::kCritical;
     f.summary = fmt::format("waits for {} that does not come{}", what, whom(*main));
     f.evidence = {
-        fmt::format("the same place for {}, no core is used", duration_text(o.quiet_s()))};
+        fmt::format("nothing new for {}, no core is used", duration_text(o.seen()->quiet_s))};
+    return f;
+  }
+  if (makers_wait(o, kind)) {
+    const auto waits = [&](const SeenStack& s) { return is_maker(s) && s.wait == kind; };
+    const HotLine hot = o.looks->hottest(waits, true);
+    f.severity = Severity::kCritical;
+    f.summary = fmt::format("who makes the data waits for {} that does not come", what);
+    f.evidence = {fmt::format("nothing new for {}, no core is used", duration_text(o.quiet_s())),
+                  "the training waits at " + f.where};
+    if (hot.frame) f.where = place_text(*hot.frame);
     return f;
   }
   const auto waits = [&](const SeenStack& s) {
@@ -99,7 +132,8 @@ std::optional<Finding> waits_for_server(const Observations& o) {
 
 std::optional<Finding> waits_for_pipe(const Observations& o) {
   const SeenProcess* main = o.main();
-  if (!main || main->waits_for_worker) return std::nullopt;  // a pool's or loader's own pipe
+  // A pool's or loader's own pipe.
+  if (!main || (main->waits_for_worker && !makers_wait(o, Wait::kPipe))) return std::nullopt;
   return waits_for(o, Cause::kWaitsForPipe, Wait::kPipe, "the other end of a pipe",
                    "look at the process at the other end: it neither reads nor writes; read its "
                    "stdout and stderr while it runs (communicate())");
@@ -139,7 +173,8 @@ std::optional<Finding> lock_order(const Observations& o) {
 std::optional<Finding> lock_never_released(const Observations& o) {
   const SeenProcess* main = o.main();
   if (!main || !o.stands_still() || main->wait != Wait::kLock) return std::nullopt;
-  if (main->waits_for_worker) return std::nullopt;
+  const bool maker = makers_wait(o, Wait::kLock);
+  if (main->waits_for_worker && !maker) return std::nullopt;
   Finding f{.cause = Cause::kWorkerDeadlock,
             .severity = Severity::kCritical,
             .confidence = 0.75,
@@ -153,6 +188,10 @@ std::optional<Finding> lock_never_released(const Observations& o) {
   const HotLine other = o.looks->hottest(blocked_thread, true);
   if (other.frame)
     f.evidence.push_back(fmt::format("another thread waits at {}", place_text(*other.frame)));
+  if (maker && other.frame) {
+    f.summary = "who makes the data waits for a lock that nobody releases";
+    f.where = place_text(*other.frame);
+  }
   return f;
 }
 
@@ -182,6 +221,25 @@ std::optional<Finding> producer_is_gone(const Observations& o) {
     if (o.seen()->output.raised_at.line > 0) f.where = place_text(o.seen()->output.raised_at);
   }
   return f;
+}
+
+// A loop of the user's own that sleeps, asks whether something has come, and sleeps again.
+std::optional<Finding> asks_in_vain(const Observations& o) {
+  if (!o.looks || !stands_and_waits(o, Wait::kSleep)) return std::nullopt;
+  const HotLine hot = o.looks->hottest(
+      [](const SeenStack& s) { return on_main(s) && s.wait == Wait::kSleep; }, true);
+  if (!hot.frame || hot.frame->loops == 0) return std::nullopt;
+  return Finding{
+      .cause = Cause::kLoopNeverEnds,
+      .severity = Severity::kCritical,
+      .confidence = 0.7,
+      .summary = fmt::format("a loop in {} sleeps and asks again, and what it waits for does not "
+                             "come",
+                             hot.frame->function),
+      .evidence = {fmt::format("for {} no step, no output, nothing read",
+                               duration_text(o.seen()->quiet_s))},
+      .where = place_text(*hot.frame),
+      .fix = "look at what the loop asks for: who should bring it is gone; give it a time limit"};
 }
 
 // A core is busy in the user's own code, and nothing comes of it.

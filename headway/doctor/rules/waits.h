@@ -13,6 +13,7 @@ std::optional<Finding> lock_order(const Observations& o);
 std::optional<Finding> lock_never_released(const Observations& o);
 std::optional<Finding> producer_is_gone(const Observations& o);
 std::optional<Finding> loop_never_ends(const Observations& o);
+std::optional<Finding> asks_in_vain(const Observations& o);
 
 // own_code.cpp: the user's own code on the training thread, and other removable accounts.
 std::optional<Finding> neighbours_take_cores(const Observations& o);
@@ -38,6 +39,7 @@ std::optional<Finding> told_nan(const Observations& o);
 std::optional<Finding> told_negative(const Observations& o);
 std::optional<Finding> told_frozen(const Observations& o);
 std::optional<Finding> told_growing(const Observations& o);
+std::optional<Finding> told_too_low(const Observations& o);
 std::optional<Finding> told_thrown(const Observations& o);
 std::optional<Finding> told_oscillating(const Observations& o);
 
