@@ -79,22 +79,7 @@ void BatchBuilder::build_from(const Element& sample) {
   built_.store(true, std::memory_order_release);
 }
 
-void BatchBuilder::put(int64_t row, const Element& sample) {
-  if (!built_.load(std::memory_order_acquire)) build_from(sample);
-  if (sample.size() != columns_.size()) wrong_fields(row, sample);
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    const Field& field = sample.fields()[i];
-    if (field.name == columns_[i].name) {
-      put_field(columns_[i], row, field.value);
-      continue;
-    }
-    const Tensor* value = sample.find(columns_[i].name);  // the same fields in another order
-    if (!value) wrong_fields(row, sample);
-    put_field(columns_[i], row, *value);
-  }
-}
-
-void BatchBuilder::put_field(Column& column, int64_t row, const Tensor& value) {
+inline void BatchBuilder::put_field(Column& column, int64_t row, const Tensor& value) {
   const bool fits = value.dtype() == column.dtype && value.rank() == column.shape.rank() &&
                     (value.rank() == 0 || value.shape() == column.shape);
   if (!fits) mismatch(column, row, value);
@@ -107,6 +92,19 @@ void BatchBuilder::put_field(Column& column, int64_t row, const Tensor& value) {
     std::memcpy(target, value.data(), 8);
   } else if (value.data() != target && column.row_bytes > 0) {
     std::memcpy(target, value.data(), column.row_bytes);
+  }
+}
+
+void BatchBuilder::put(int64_t row, const Element& sample) {
+  if (!built_.load(std::memory_order_acquire)) build_from(sample);
+  if (sample.size() != columns_.size()) wrong_fields(row, sample);
+  const Field* field = sample.fields().data();
+  for (Column& column : columns_) {
+    const Tensor* value = &field->value;
+    if (field->name != column.name) value = sample.find(column.name);  // in another order
+    if (!value) wrong_fields(row, sample);
+    put_field(column, row, *value);
+    ++field;
   }
 }
 

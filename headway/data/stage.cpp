@@ -29,20 +29,16 @@ StageFacts facts_of(const StageConfig& config, int depth) {
   return facts;
 }
 
-struct OpFailure {
-  std::exception_ptr error;
-};
+// Inside a catch block: located(), or why there is no memory for its words.
+std::exception_ptr located_if_possible(const std::string& op, const Element& sample) {
+  try {
+    return located(op, sample);
+  } catch (...) {
+    return std::current_exception();
+  }
+}
 
 }  // namespace
-
-struct Stage::Row : BatchRow {
-  Row(BatchBuilder& builder, int64_t row) : builder(builder), row(row) {}
-  void* place(Name name, DType dtype, const Shape& shape) override {
-    return builder.place(row, name, dtype, shape);
-  }
-  BatchBuilder& builder;
-  int64_t row;
-};
 
 Stage::Stage(Run& run, StageConfig config, NodePtr indexed, int64_t epoch, int depth)
     : run_(run),
@@ -227,14 +223,38 @@ int64_t Stage::pull(Worker& worker, int64_t want, std::exception_ptr& error) {
   return got;
 }
 
+// False when the sample waits for room. A scalar costs little more than the calls on its way, so
+// there are few: this one is inline, and the operators run in finish() itself.
+inline bool Stage::produce(Worker& worker, int64_t i, Task& task, SampleContext& context) {
+  Element& sample = batches() ? worker.sample : task.slot->outcomes[task.row].element;
+  context.ordinal = task.ordinal;
+  context.row = nullptr;
+  context.granted_bytes.reset();
+  if (indexed_) {
+    try {
+      sample.clear();
+      indexed_->at(task.ordinal, epoch_, context, sample);
+    } catch (...) {
+      return record_failure(task, sample, std::current_exception());
+    }
+  } else {
+    sample = std::move(worker.inputs[i].element);
+    if (worker.inputs[i].error) return record_failure(task, sample, worker.inputs[i].error);
+  }
+  return finish(worker, task, context, sample);
+}
+
 void Stage::execute(Worker& worker, const Work& work) {
   const int64_t start = now_ns();
   worker.activity.begin(config_.name);
   const bool dear = sample_ns_.load(std::memory_order_relaxed) > kTimeEveryNs;
   int64_t put_aside = 0;
+  SampleContext context{run_.seed(), epoch_, work.ordinal, nullptr, &run_.ram};
   for (int64_t i = 0; i < work.count; ++i) {
     if (stopped_.load(std::memory_order_relaxed)) break;
-    put_aside += !produce(worker, work, i, dear || (i == 0 && work.ordinal % 16 == 0));
+    const bool timed = dear || (i == 0 && work.ordinal % 16 == 0);
+    Task task(*work.slot, work.row + i, work.ordinal + i, timed);
+    put_aside += !produce(worker, i, task, context);
   }
   worker.activity.end();
   const int64_t spent = now_ns() - start;
@@ -251,33 +271,22 @@ void Stage::execute(Worker& worker, const Work& work) {
   if (config_.max_workers > 0) run_.pool.work.notify_one();
 }
 
-// False when the sample waits for room.
-bool Stage::produce(Worker& worker, const Work& work, int64_t i, bool timed) {
-  Slot& slot = *work.slot;
-  Task task{&slot, work.row + i, work.ordinal + i, 0, 0, timed};
-  Element& sample = batches() ? worker.sample : slot.outcomes[task.row].element;
-  SampleContext context{run_.seed(), epoch_, task.ordinal, nullptr, &run_.ram};
-  if (indexed_) {
-    try {
-      sample.clear();
-      indexed_->at(task.ordinal, epoch_, context, sample);
-    } catch (...) {
-      return record_failure(task, sample, std::current_exception());
-    }
-  } else {
-    sample = std::move(worker.inputs[i].element);
-    if (worker.inputs[i].error) return record_failure(task, sample, worker.inputs[i].error);
-  }
-  return finish(worker, task, context, sample);
-}
-
 // Runs what is left of the operators and puts the result into its slot; false when it waits.
 bool Stage::finish(Worker& worker, Task& task, SampleContext& context, Element& sample) {
   if (sample.origin_file()) worker.activity.set_file(sample.origin_file());
+  const size_t ops = config_.ops.size();
+  size_t i = task.op;
   for (;;) {
     try {
       context.granted_bytes = task.granted_bytes;
-      const Fate fate = run_ops(worker, task, context, sample);
+      Fate fate = Fate::kKept;
+      for (; i < ops && fate == Fate::kKept; ++i) {
+        worker.activity.set_op(&op_names_[i]);
+        context.row = batches() && i + 1 == ops ? &task : nullptr;
+        const int64_t start = task.timed ? now_ns() : 0;
+        if (!config_.ops[i]->apply(sample, context)) fate = Fate::kDropped;
+        if (task.timed) count_time(i, now_ns() - start);
+      }
       if (batches()) {
         task.slot->builder.put(task.row, sample);
         if (slot_bytes_.load(std::memory_order_relaxed) == 0) learn_size(*task.slot, sample);
@@ -288,13 +297,19 @@ bool Stage::finish(Worker& worker, Task& task, SampleContext& context, Element& 
       if (task.granted_bytes > 0) settle(task, sample);
       return true;
     } catch (const NeedsRoom& wanted) {
+      task.op = i;  // here it goes on
       if (!grant(task, wanted.bytes)) return put_aside(task, wanted.bytes, sample);
-    } catch (const OpFailure& failure) {
-      return record_failure(task, sample, failure.error);
     } catch (...) {
-      return record_failure(task, sample, std::current_exception());
+      return record_failure(
+          task, sample,
+          i < ops ? located_if_possible(op_names_[i], sample) : std::current_exception());
     }
   }
+}
+
+void Stage::count_time(size_t op, int64_t spent_ns) {
+  counters_->ops[op].busy_ns.fetch_add(spent_ns, std::memory_order_relaxed);
+  counters_->ops[op].timed.fetch_add(1, std::memory_order_relaxed);
 }
 
 // True: the sample is done with.
@@ -319,32 +334,6 @@ void Stage::learn_size(Slot& slot, const Element& sample) {
   run_.ram.reserve(counted(expected), true);  // this is the only slot so far
   slot.reserved_bytes = counted(expected);
   run_.pool.work.notify_one();
-}
-
-Stage::Fate Stage::run_ops(Worker& worker, Task& task, SampleContext& context, Element& sample) {
-  Row place(task.slot->builder, task.row);
-  BatchRow* const row = batches() ? &place : nullptr;
-  const bool timed = task.timed;
-  for (size_t i = task.op; i < config_.ops.size(); ++i) {
-    worker.activity.set_op(&op_names_[i]);
-    context.row = i + 1 == config_.ops.size() ? row : nullptr;
-    const int64_t start = timed ? now_ns() : 0;
-    bool kept = false;
-    try {
-      kept = config_.ops[i]->apply(sample, context);
-    } catch (const NeedsRoom&) {
-      task.op = i;  // here it goes on
-      throw;
-    } catch (...) {
-      throw OpFailure{located(op_names_[i], sample)};
-    }
-    if (timed) {
-      counters_->ops[i].busy_ns.fetch_add(now_ns() - start, std::memory_order_relaxed);
-      counters_->ops[i].timed.fetch_add(1, std::memory_order_relaxed);
-    }
-    if (!kept) return Fate::kDropped;
-  }
-  return Fate::kKept;
 }
 
 void Stage::fail(Slot& slot, int64_t row, std::exception_ptr error) {

@@ -103,8 +103,15 @@ class Stage : public std::enable_shared_from_this<Stage> {
     int64_t count = 0;
     int64_t ordinal = 0;
   };
-  // A sample on its way through the operators.
-  struct Task {
+  // A sample on its way through the operators, and its row of a batch.
+  struct Task : BatchRow {
+    Task() = default;
+    Task(Slot& slot, int64_t row, int64_t ordinal, bool timed)
+        : slot(&slot), row(row), ordinal(ordinal), timed(timed) {}
+    void* place(Name name, DType dtype, const Shape& shape) override {
+      return slot->builder.place(row, name, dtype, shape);
+    }
+
     Slot* slot = nullptr;
     int64_t row = 0;
     int64_t ordinal = 0;
@@ -116,16 +123,15 @@ class Stage : public std::enable_shared_from_this<Stage> {
     Task task;
     Element sample;
   };
-  struct Row;
 
   bool claim(Worker& worker, Work& work) REQUIRES(input_mu_);
   bool open_slot() REQUIRES(input_mu_);
   void close_slot() REQUIRES(input_mu_);
   int64_t pull(Worker& worker, int64_t want, std::exception_ptr& error) REQUIRES(input_mu_);
   void execute(Worker& worker, const Work& work);
-  bool produce(Worker& worker, const Work& work, int64_t i, bool timed);
+  bool produce(Worker& worker, int64_t i, Task& task, SampleContext& context);
   bool finish(Worker& worker, Task& task, SampleContext& context, Element& sample);
-  Fate run_ops(Worker& worker, Task& task, SampleContext& context, Element& sample);
+  void count_time(size_t op, int64_t spent_ns);
   bool grant(Task& task, int64_t bytes);
   void settle(Task& task, const Element& sample);
   bool record_failure(Task& task, Element& sample, const std::exception_ptr& error);
