@@ -68,7 +68,7 @@ bool needs_core(Account account) {
 void wait_for_data(std::vector<double>& shares, const LedgerBlock& b) {
   double& computes = shares[cell(Account::kComputes, DeviceState::kNone)];
   if (b.seconds <= 0) return;
-  const double busy = (b.model_s + b.main_cpu_s + b.ready_s) / b.seconds;
+  const double busy = (b.model_s + b.main_cpu_s + b.main_ready_s) / b.seconds;
   const double waits = std::max(0.0, computes - busy);
   computes -= waits;
   shares[cell(Account::kWaitsForData, DeviceState::kNone)] += waits;

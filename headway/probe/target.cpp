@@ -192,7 +192,7 @@ bool Target::read_counters(double now_s) {
       grown += used;
       cpu_s += used, ready_s += waited;
       if (thread.tid == pid_) main_cpu_s += used, main_ready_s += waited;
-      if (runs_operators(thread.name)) model_s += used;
+      if (runs_operators(thread.name)) model_s += used + waited;
       double& cores = thread_cores[thread.tid];
       cores = kLate * cores + (1 - kLate) * used / passed;
     }
@@ -228,7 +228,7 @@ std::vector<SeenThreads> Target::threads_by_name() const {
     SeenThreads& group = groups[name];
     const auto cores = thread_cores.find(thread.tid);
     const double used = cores == thread_cores.end() ? 0 : cores->second;
-    group.name = name, group.main = first;
+    group.name = name, group.main = first, group.model = runs_operators(thread.name);
     ++group.count;
     group.cpu_s += thread.cpu_s, group.cores += used;
     group.busiest = std::max(group.busiest, used);

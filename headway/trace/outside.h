@@ -93,7 +93,8 @@ struct SeenProcess {
 // Threads of the main process whose names are alike but for numbers.
 struct SeenThreads {
   std::string name{};
-  bool main = false;  // the main thread, alone
+  bool main = false;   // the main thread, alone
+  bool model = false;  // they run TensorFlow's operators
   int64_t count = 0;
   double cpu_s = 0;
   double cores = 0;    // of late, all together
@@ -189,7 +190,7 @@ struct LedgerBlock {
   double ready_s = 0;       // ... that could run and had no core
   double main_cpu_s = 0;    // of the training thread
   double main_ready_s = 0;  //
-  double model_s = 0;       // of TensorFlow's threads that run operators
+  double model_s = 0;       // TensorFlow's threads that run operators, running or ready to
   double throttled_s = 0;   // the quota held the run back
   double neighbours_s = 0;  // cores x seconds used by other processes
   double idle_s = 0;        // cores x seconds used by nobody

@@ -65,6 +65,7 @@ template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenThreads> {
   f("name", s.name);
   f("main", s.main);
+  f("model", s.model);
   f("count", s.count);
   f("cpu_s", s.cpu_s);
   f("cores", s.cores);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "headway/doctor/rules/outside_input.h"
-#include "headway/doctor/rules/waits.h"
 
 namespace headway {
 namespace {
@@ -60,15 +59,22 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   return f;
 }
 
-// TensorFlow's own threads read and read, and its steps have had nothing to compute.
-std::optional<Finding> pipeline_never_yields(const Observations& o) {
-  constexpr double kLongWithoutS = 14, kWaits = 0.8, kWorks = 0.3;
-  if (!o.looks || !o.running() || o.stepped() || !o.looks->training()) return std::nullopt;
-  const OutsideEvidence& e = *o.looks;
-  const Share waits = o.late.of(Account::kWaitsForData);
+// TensorFlow's input runs on threads of its own. When its buffers are full they rest; these read
+// and read, and no step was ever made.
+std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e) {
+  constexpr double kLongWithoutS = 14, kWaits = 0.9, kWorks = 0.25, kReads = 1e6;
+  if (!e.running() || e.stepped() || e.seen.model_threads == 0) return std::nullopt;
+  const double waits = e.late_share([](const SeenStack& s) {
+    return on_main(s) && s.wait == Wait::kLock &&
+           (s.activity == Activity::kStep || s.activity == Activity::kFetch ||
+            s.activity == Activity::kFit);
+  });
+  double cores = 0;
+  for (const SeenThreads& each : e.seen.threads)
+    if (!each.main && !each.model) cores += each.cores;
   const bool fills = e.seen.output.shuffle_size > 0 && !e.seen.output.shuffle_filled;
-  if (e.training_s() < kLongWithoutS || waits.share < kWaits || e.seen.wanted_cores < kWorks ||
-      fills)
+  if (e.training_s() < kLongWithoutS || waits < kWaits || cores < kWorks ||
+      e.seen.read_rate < kReads || fills)
     return std::nullopt;
   const HotLine hot = e.hottest(on_main, true);
   Finding f{.cause = Cause::kSourceNeverYields,

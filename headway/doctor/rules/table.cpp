@@ -76,7 +76,7 @@ constexpr CauseRule kRules[] = {
     {Cause::kWorkerDeadlock,
      first_of<by_counters<worker_deadlock>, by_looks<worker_deadlock>, lock_never_released>},
     {Cause::kSourceNeverYields, first_of<by_counters<source_never_yields>,
-                                         by_looks<source_never_yields>, pipeline_never_yields>},
+                                         by_looks<source_never_yields, pipeline_never_yields>>},
     {Cause::kShuffleFill, first_of<by_counters<shuffle_fill>, by_looks<shuffle_fill>>},
     {Cause::kWaitsForServer, waits_for_server},
     {Cause::kWaitsForPipe, waits_for_pipe},

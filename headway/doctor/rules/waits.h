@@ -24,9 +24,6 @@ std::optional<Finding> one_thread_by_setting(const Observations& o);
 std::optional<Finding> gpu_waits_for_orders(const Observations& o);
 std::optional<Finding> hot_line(const Observations& o);
 
-// outside_stalls.cpp
-std::optional<Finding> pipeline_never_yields(const Observations& o);
-
 // outside_makers.cpp
 std::optional<Finding> python_generator(const Observations& o);
 std::optional<Finding> serial_mapped_python(const Observations& o);
