@@ -32,15 +32,14 @@ double t_for(size_t freedom) {
 // How much of the time in which threads could have run they had no core, and why.
 struct NoCore {
   double share = 0;              // of all threads
-  double main = 0;               // of the training thread
+  double main_s = 0;             // seconds of the training thread, of each second
   double quota = 0, others = 0;  // parts of it; the rest is the run's own
 };
 
-NoCore no_core(double cpu_s, double ready_s, double main_cpu_s, double main_ready_s,
-               double throttled_s, double neighbours_s) {
-  NoCore out;
+NoCore no_core(double cpu_s, double ready_s, double main_s, double throttled_s,
+               double neighbours_s) {
+  NoCore out{.main_s = main_s};
   if (cpu_s + ready_s > 0) out.share = ready_s / (cpu_s + ready_s);
-  if (main_cpu_s + main_ready_s > 0) out.main = main_ready_s / (main_cpu_s + main_ready_s);
   if (ready_s <= 0) return out;
   out.quota = std::min(1.0, throttled_s / ready_s);
   out.others = std::min(1 - out.quota, neighbours_s / ready_s);
@@ -79,11 +78,15 @@ void wait_for_data(std::vector<double>& shares, const LedgerBlock& b) {
 // cores work for it all the same; they only count where the training thread itself waits for one.
 void split_off(std::vector<double>& shares, const NoCore& no_core) {
   const double own = std::max(0.0, 1 - no_core.quota - no_core.others);
+  double needed = 0;  // of the time, by what needs a core
+  for (size_t at = 0; at < shares.size(); ++at)
+    if (needs_core(static_cast<Account>(at / kDevices))) needed += shares[at];
+  const double main = needed > 0 ? std::min(1.0, no_core.main_s / needed) : 0;
   for (size_t a = 0; a < kAccounts; ++a) {
     const auto account = static_cast<Account>(a);
     if (!needs_core(account)) continue;
     const bool steps = account == Account::kComputes || account == Account::kValidates;
-    const double by_others = steps ? no_core.share : no_core.main;
+    const double by_others = steps ? no_core.share : main;
     for (size_t d = 0; d < kDevices; ++d) {
       const auto device = static_cast<DeviceState>(d);
       double& left = shares[cell(account, device)];
@@ -93,7 +96,7 @@ void split_off(std::vector<double>& shares, const NoCore& no_core) {
       };
       give(Account::kNoCoreQuota, by_others * no_core.quota);
       give(Account::kNoCoreNeighbours, by_others * no_core.others);
-      give(Account::kNoCoreOwn, no_core.main * own);
+      give(Account::kNoCoreOwn, main * own);
     }
   }
 }
@@ -201,13 +204,16 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
     Block& block = blocks_.emplace_back();
     block.seconds = b.seconds;
     block.shares.resize(kCells);
-    for (const LedgerEntry& entry : b.entries) block.looks += double(entry.looks);
+    double seconds = 0;
+    for (const LedgerEntry& entry : b.entries)
+      block.looks += double(entry.looks), seconds += entry.seconds;
     if (block.looks <= 0) {
       blocks_.pop_back();
       continue;
     }
     for (const LedgerEntry& entry : b.entries) {
-      const double share = double(entry.looks) / block.looks;
+      const double share =
+          seconds > 0 ? entry.seconds / seconds : double(entry.looks) / block.looks;
       const bool gpu = entry.device != DeviceState::kNone;
       if (entry.account == Account::kRunsOwnCode) {
         if (seen.framework == Framework::kNone) unsure_s_ += share * b.seconds;
@@ -222,8 +228,8 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
       }
     }
     if (seen.model_threads > 0) wait_for_data(block.shares, b);
-    split_off(block.shares, no_core(b.cpu_s, b.ready_s, b.main_cpu_s, b.main_ready_s, b.throttled_s,
-                                    b.neighbours_s));
+    const double main_s = b.seconds > 0 ? b.main_ready_s / b.seconds : 0;
+    split_off(block.shares, no_core(b.cpu_s, b.ready_s, main_s, b.throttled_s, b.neighbours_s));
   }
 }
 
@@ -263,7 +269,7 @@ void Ledger::take_timers(const Trace& trace, double last_s) {
             ? std::max(0.0, double(trace.run.machine_cores) * seconds - idle - cpu)
             : 0;
     split_off(block.shares,
-              no_core(cpu, ready, 0, 0, now.system.throttled_s - from->system.throttled_s, others));
+              no_core(cpu, ready, 0, now.system.throttled_s - from->system.throttled_s, others));
   }
 }
 

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "headway/doctor/diagnose.h"
+#include "headway/doctor/rules/rules.h"
 #include "headway/trace/trace_file.h"
 
 namespace headway {
@@ -28,6 +31,29 @@ TEST(Scenarios, AreJudgedAsTheirNamesSay) {
     ++seen;
   }
   EXPECT_GT(seen, 0);
+}
+
+// A rule that never fired in a scenario was never seen at work; one that is never silent beside a
+// healthy run, looked at by the same eye, would accuse everybody.
+TEST(Scenarios, ShowEachRuleFiringAndSilent) {
+  std::map<Cause, std::set<bool>> fires, silent;  // by eye: from outside?
+  for (const auto& entry : std::filesystem::directory_iterator(SCENARIOS)) {
+    if (entry.path().extension() != ".trace") continue;
+    const Trace trace = read_trace(entry.path().string());
+    const Observations o(trace);
+    const bool healthy = expected(entry.path()).starts_with("healthy");
+    for (const CauseRule& rule : all_rules()) {
+      const bool fired = rule.rule(o).has_value();
+      if (fired) fires[rule.cause].insert(trace.outside.seen);
+      if (!fired && healthy) silent[rule.cause].insert(trace.outside.seen);
+    }
+  }
+  for (const CauseRule& rule : all_rules()) {
+    const std::string_view id = text_of(rule.cause);
+    EXPECT_FALSE(fires[rule.cause].empty()) << id << " fires in no scenario";
+    for (const bool outside : fires[rule.cause])
+      EXPECT_TRUE(silent[rule.cause].count(outside)) << id << " is never silent";
+  }
 }
 
 }  // namespace

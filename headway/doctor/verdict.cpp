@@ -150,8 +150,9 @@ State state_of(const Observations& o, const std::vector<Finding>& findings) {
   const bool still = o.looks ? o.seen()->quiet_s >= kStillAfterS / 2 : o.counters.stuck();
   const bool critical = grave(findings) && findings[0].severity == Severity::kCritical;
   const CauseRule* rule = grave(findings) ? rule_of(findings[0].cause) : nullptr;
-  const bool loops = rule && rule->cause == Cause::kLoopNeverEnds;
-  if (o.running() && critical && (still || loops)) return State::kStuck;
+  const bool in_vain = rule && (rule->cause == Cause::kLoopNeverEnds ||
+                                (rule->cause == Cause::kSourceNeverYields && !o.stepped()));
+  if (o.running() && critical && (still || in_vain)) return State::kStuck;
   if (grave(findings)) {
     const bool begun = o.inside() || o.looks->training() || o.stepped();
     return begun ? State::kSlow : State::kNotStarted;

@@ -29,7 +29,7 @@ void CoreLedger::mark(const Stage& stage) {
 
 void CoreLedger::look(const Stage& stage, Account account, DeviceState device) {
   mark(stage);
-  counts_.look(account, device);
+  counts_.look(account, device, stage.now_s);
 }
 
 void CoreLedger::read(const Stage& stage, const Used& used, const Neighbours::Own& own) {

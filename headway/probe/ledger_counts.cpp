@@ -13,13 +13,13 @@ constexpr double kNearlyFull = 0.75;  // of a block: another half second would b
 // included; one that is busy for less than a third mostly waits, whatever the thread does.
 constexpr double kBusy = 0.85, kIdle = 0.3;
 
-void add(LedgerBlock& to, Account account, DeviceState device, int64_t looks) {
+void add(LedgerBlock& to, const LedgerEntry& more) {
   for (LedgerEntry& entry : to.entries)
-    if (entry.account == account && entry.device == device) {
-      entry.looks += looks;
+    if (entry.account == more.account && entry.device == more.device) {
+      entry.looks += more.looks, entry.seconds += more.seconds;
       return;
     }
-  to.entries.push_back({account, device, looks});
+  to.entries.push_back(more);
 }
 
 void merge(LedgerBlock& to, const LedgerBlock& from) {
@@ -29,7 +29,7 @@ void merge(LedgerBlock& to, const LedgerBlock& from) {
   to.model_s += from.model_s;
   to.throttled_s += from.throttled_s, to.neighbours_s += from.neighbours_s;
   to.idle_s += from.idle_s;
-  for (const LedgerEntry& entry : from.entries) add(to, entry.account, entry.device, entry.looks);
+  for (const LedgerEntry& entry : from.entries) add(to, entry);
 }
 
 double grown(double now, double before) { return std::max(0.0, now - before); }
@@ -50,8 +50,11 @@ DeviceState device_state(double utilisation, Account account) {
   }
 }
 
-void LedgerCounts::look(Account account, DeviceState device) {
-  add(part_.seen, account, device, 1);
+void LedgerCounts::look(Account account, DeviceState device, double at_s) {
+  const double half = at_s >= 0 && looked_s_ >= 0 ? std::max(0.0, at_s - looked_s_) / 2 : 0;
+  if (half > 0) add(part_.seen, {looked_.account, looked_.device, 0, half});
+  looked_ = {account, device, 1, half}, looked_s_ = at_s;
+  add(part_.seen, looked_);
 }
 
 void LedgerCounts::end_part(double now_s, int64_t steps) {

@@ -26,7 +26,9 @@ class LedgerCounts {
     double neighbours_s = 0;  // a difference of counters that tick apart: may fall for a moment
   };
 
-  void look(Account account, DeviceState device);
+  // The time between two looks belongs to both, one half each: looks that are dear are rarer, and
+  // their kind would else count too little. `at_s` < 0: all looks count the same.
+  void look(Account account, DeviceState device, double at_s = -1);
   // The counters now, and the steps since the watch began.
   void read(double now_s, const Clocks& clocks, int64_t steps);
   // What comes from here on belongs to other blocks.
@@ -48,6 +50,8 @@ class LedgerCounts {
   std::vector<Block> parts_;  // since the last reading
   Block part_{};              // ... the one that goes on
   Clocks last_{};
+  LedgerEntry looked_{};  // the last one
+  double looked_s_ = -1;
   bool has_read_ = false;
   double block_s_ = 1;
   int64_t stage_ = 0, last_steps_ = 0;

@@ -30,6 +30,22 @@ TEST(LedgerCounts, TwoReadingsMakeABlockOfASecond) {
   EXPECT_EQ(looks_in(blocks[1], Account::kWaitsForData), 2);
 }
 
+TEST(LedgerCounts, TheTimeBetweenTwoLooksBelongsToBoth) {
+  LedgerCounts ledger;
+  ledger.read(0, {}, 0);
+  ledger.look(Account::kComputes, DeviceState::kNone, 0.1);
+  ledger.look(Account::kCompiles, DeviceState::kNone, 0.2);
+  ledger.look(Account::kComputes, DeviceState::kNone, 0.8);  // such a look was dear
+  ledger.read(1, {}, 1);
+  const auto blocks = ledger.blocks();
+  ASSERT_EQ(blocks.size(), 1u);
+  ASSERT_EQ(blocks[0].entries.size(), 2u);
+  EXPECT_EQ(blocks[0].entries[0].account, Account::kComputes);
+  EXPECT_NEAR(blocks[0].entries[0].seconds, 0.35, 1e-9);
+  EXPECT_NEAR(blocks[0].entries[1].seconds, 0.35, 1e-9);
+  EXPECT_EQ(blocks[0].entries[1].looks, 1);
+}
+
 TEST(LedgerCounts, ABlockIsBeforeTrainingOrInIt) {
   LedgerCounts ledger;
   ledger.read(0, {}, 0);

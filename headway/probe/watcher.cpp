@@ -184,8 +184,8 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
     seen_.torn += thread.torn;
     const bool main_thread = target.is_main_thread(thread.tid);
     if (thread.frames.empty()) {
-      if (main_thread && !thread.torn)
-        account = trains ? std::nullopt : std::optional(Account::kPrepares);
+      if (main_thread && thread.torn) account = last_account_;  // what goes so fast goes on
+      else if (main_thread) account = trains ? std::nullopt : std::optional(Account::kPrepares);
       continue;
     }
     const Wait wait = target.wait_of(thread.tid);
@@ -193,7 +193,8 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
         stacks_.add(thread, {role, main_thread, wait, trains}, target.sources, now_s());
     if (!main_thread) continue;
     target.seen.wait = seen.wait;
-    if (!thread.torn) account = seen.account;
+    account = seen.account;  // of a torn one by its outer frames, which stood still
+    if (role == Role::kMain) last_account_ = seen.account;
     if (role == Role::kMain && !thread.torn) note_training_thread(thread, seen);
     if (role == Role::kWorker && seen.activity == Activity::kIdle &&
         thread.frames.back().code->file.ends_with("resource_tracker.py"))

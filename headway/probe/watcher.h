@@ -85,6 +85,7 @@ class Watcher {
   StackCounts stacks_;
   OutputReader output_;
   VariableProgress variables_;
+  Account last_account_ = Account::kUnknown;  // of the training thread
   CoreLedger ledger_;
   Devices devices_;
   RandomFactor pause_;

@@ -179,6 +179,7 @@ struct LedgerEntry {
   Account account = Account::kUnknown;
   DeviceState device = DeviceState::kNone;
   int64_t looks = 0;
+  double seconds = 0;  // that these looks stand for; dear ones are rarer
 };
 struct LedgerBlock {
   double at_s = 0, seconds = 0;  // when it began, how long it was

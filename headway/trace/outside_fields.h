@@ -121,6 +121,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Led
   f("account", s.account);
   f("device", s.device);
   f("looks", s.looks);
+  f("seconds", s.seconds);
 }
 
 template <typename T, typename F>

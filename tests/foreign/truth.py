@@ -37,6 +37,7 @@ ACCOUNTS = ("unknown", "prepares", "computes", "launches", "waits for device", "
             "waits for file lock", "waits for pipe", "waits for socket", "waits for child", "waits for terminal",
             "waits for disk", "sleeps", "no core: own threads", "no core: neighbours", "no core: quota", "pages")
 REST = "runs own code"  # what is in no part: the loop itself
+NO_CORE = "no core: own threads"  # what the kernel says that the thread waited for one, on a machine without neighbours
 
 
 @dataclasses.dataclass
@@ -93,11 +94,12 @@ def timed_programs():
 
 def true_shares(case, written):
     """Account -> share of the time from the first step on."""
-    total = written["total"]
+    total, no_core = written["total"], written.get("no_core", {})
     shares = {REST: max(0.0, 1 - sum(written["parts"].values()) / total)}
     for part, seconds in written["parts"].items():
-        account = case.accounts[part]
-        shares[account] = shares.get(account, 0.0) + seconds / total
+        account, waited = case.accounts[part], no_core.get(part, 0.0)
+        shares[account] = shares.get(account, 0.0) + (seconds - waited) / total
+        shares[NO_CORE] = shares.get(NO_CORE, 0.0) + waited / total
     return shares
 
 

@@ -83,6 +83,22 @@ const std::map<std::string, Simulation> kScenarios = {
       .products = headway::ProductType::kBFloat16}},
     {"healthy-gpu-computes",
      {.cpus = 16, .compute_threads = 1, .device = "cuda:0", .gpu_busy = 0.95}},
+    {"healthy-gpu-in-float32",
+     {.cpus = 16,
+      .compute_threads = 1,
+      .device = "cuda:0",
+      .gpu_busy = 0.95,
+      .products = headway::ProductType::kFloat32}},
+    {"upload-bound", with({.cpus = 16,
+                           .compute_threads = 1,
+                           .device = "cuda:0",
+                           .gpu_busy = 0.6,
+                           .products = headway::ProductType::kBFloat16},
+                          [](TraceSample& s) {
+                            constexpr auto kUpload =
+                                static_cast<size_t>(headway::StepPhase::kUpload);
+                            s.times.seconds[kUpload] = 0.3 * s.at_s;
+                          })},
     {"decode-saturated", {.op_ms = 200, .compute_cores = 0.1}},
     {"input-bound", {.op = {.name = "augment"}, .op_ms = 200}},
     {"many-small-files", {.op_ms = 200, .op_blocks = true, .bytes_per_sample = 5e3}},

@@ -11,23 +11,35 @@ import os
 import time
 
 sums = {}
+no_core = {}  # of those, what this thread waited for a core, as the kernel says
 open_parts = []
+
+
+def waited():
+    with open("/proc/thread-self/schedstat") as file:
+        return 1e-9 * int(file.read().split()[1])
+
+
 began = since = written = time.perf_counter()
+waited_since = waited()
 
 
 def turn():
     """What has passed since the last turn belongs to the innermost open part."""
-    global since
-    now = time.perf_counter()
+    global since, waited_since
+    now, now_waited = time.perf_counter(), waited()
     if open_parts:
         sums[open_parts[-1]] = sums.get(open_parts[-1], 0.0) + now - since
-    since = now
+        no_core[open_parts[-1]] = no_core.get(open_parts[-1], 0.0) + now_waited - waited_since
+    since, waited_since = now, now_waited
 
 
 def started():
-    global began, since, written
+    global began, since, written, waited_since
     sums.clear()
+    no_core.clear()
     began = since = written = time.perf_counter()
+    waited_since = waited()
 
 
 def give(seconds, giver, taker):
@@ -63,5 +75,5 @@ def write():
     path = os.environ.get("TRUTH_FILE")
     if path:
         with open(path + ".part", "w") as file:
-            json.dump({"total": since - began, "parts": sums}, file)
+            json.dump({"total": since - began, "parts": sums, "no_core": no_core}, file)
         os.replace(path + ".part", path)
