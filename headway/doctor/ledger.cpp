@@ -62,8 +62,8 @@ bool needs_core(Account account) {
   }
 }
 
-// TensorFlow fetches batches inside its steps. While neither its threads nor the training thread
-// compute, nor want a core, a step waits for data.
+// TensorFlow fetches batches inside its steps. While neither the training thread nor a thread that
+// never runs Python computes or wants a core, a step waits for data.
 void wait_for_data(std::vector<double>& shares, const LedgerBlock& b) {
   double& computes = shares[cell(Account::kComputes, DeviceState::kNone)];
   if (b.seconds <= 0) return;

@@ -41,6 +41,7 @@ TEST(Scenarios, ShowEachRuleFiringAndSilent) {
     if (entry.path().extension() != ".trace") continue;
     const Trace trace = read_trace(entry.path().string());
     const Observations o(trace);
+    for (const Finding& finding : diagnose(trace)) fires[finding.cause].insert(trace.outside.seen);
     const bool healthy = expected(entry.path()).starts_with("healthy");
     for (const CauseRule& rule : all_rules()) {
       const bool fired = rule.rule(o).has_value();

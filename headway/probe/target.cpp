@@ -13,6 +13,7 @@
 namespace headway {
 namespace {
 
+constexpr size_t kMostMakers = 4096;
 constexpr double kLookAgainS = 0.25, kLookSeldomS = 3;
 constexpr size_t kMostValues = 60;             // of one stack
 constexpr double kStillS = 2, kAskEveryS = 2;  // whom a thread waits for
@@ -126,7 +127,10 @@ PythonThreads Target::read_stacks(double now_s) {
       continue;
     }
     all ^= thread.fingerprint;
-    if (!is_main_thread(thread.tid)) continue;
+    if (!is_main_thread(thread.tid)) {
+      if (makes_data_.size() < kMostMakers) makes_data_.insert(outside_number(thread.tid));
+      continue;
+    }
     if (thread.fingerprint != main_stack.fingerprint) changed_s = now_s;
     main_stack = thread;
   }
@@ -192,7 +196,7 @@ bool Target::read_counters(double now_s) {
       grown += used;
       cpu_s += used, ready_s += waited;
       if (thread.tid == pid_) main_cpu_s += used, main_ready_s += waited;
-      if (runs_operators(thread.name)) model_s += used + waited;
+      if (thread.tid != pid_ && !makes_data_.count(thread.tid)) model_s += used + waited;
       double& cores = thread_cores[thread.tid];
       cores = kLate * cores + (1 - kLate) * used / passed;
     }

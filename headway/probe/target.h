@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,9 @@ class Target {
   std::map<pid_t, double> thread_cores{};   // of late
   double cpu_s = 0, ready_s = 0;            // all threads, since the watch began
   double main_cpu_s = 0, main_ready_s = 0;  // its main thread
-  double model_s = 0;                       // threads that run operators, where their name says so
-  int64_t model_threads = 0;                // ... so many
-  double read_bytes = 0;                    // asked for, since it began
+  double model_s = 0;                       // threads that never ran Python, running or ready to
+  int64_t model_threads = 0;  // that run TensorFlow's operators, where their name says so
+  double read_bytes = 0;      // asked for, since it began
   PythonThread main_stack{};
   double changed_s = 0;      // when the main thread's stack last did
   double any_changed_s = 0;  // when any thread's stack did
@@ -77,6 +78,7 @@ class Target {
   std::unique_ptr<PythonValues> values_;
   ThreadCounters counters_;
   std::map<pid_t, pid_t> outside_;  // numbers of threads, when they differ
+  std::set<pid_t> makes_data_;      // threads beside the main one that ran Python
   std::map<pid_t, ThreadCounters::Thread> before_;
   double looked_s_ = -1e9, counted_s_ = -1, asked_s_ = -1e9;
   uint64_t all_fingerprint_ = 0;

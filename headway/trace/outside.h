@@ -191,7 +191,7 @@ struct LedgerBlock {
   double ready_s = 0;       // ... that could run and had no core
   double main_cpu_s = 0;    // of the training thread
   double main_ready_s = 0;  //
-  double model_s = 0;       // TensorFlow's threads that run operators, running or ready to
+  double model_s = 0;       // main process: threads that never ran Python, running or ready to
   double throttled_s = 0;   // the quota held the run back
   double neighbours_s = 0;  // cores x seconds used by other processes
   double idle_s = 0;        // cores x seconds used by nobody

@@ -91,8 +91,8 @@ def judge(case, verdict):
         top1 = top3 = all(cause in case.accepted for cause in given)
         line_named = None
     elif case.crashes:
-        # Blaming one of the causes would be wrong; the line may stand anywhere in what was said.
-        top1 = top3 = verdict.get("verdict") == "crashed" and not given
+        # Blaming a cause that the header does not accept would be wrong; the line may stand anywhere in what was said.
+        top1 = top3 = verdict.get("verdict") == "crashed" and all(cause in case.accepted for cause in given)
         where = json.dumps(verdict)
         line_named = any(word in line_of(where, case.path) for word in case.where) if case.where else None
         where = ""

@@ -4,7 +4,7 @@ so that it is small and tells nothing of the machine.
 
     keep.py SEEN.trace retracing.molecules.outside          writes retracing.molecules.outside.trace here
     keep.py SEEN.trace healthy-molecules.outside            of a program that has nothing to mend
-    keep.py --set gpus='[{"name": "H200"}]' SEEN.trace ...  with a field of what was seen changed, for what no machine here
+    keep.py --set 'gpus=[{"name": "H200"}]' SEEN.trace ...  with a field of what was seen changed, for what no machine here
                                                             can show; the name should say "edited"
 """
 import argparse
@@ -32,6 +32,19 @@ def thin(samples):
     return [sample for i, sample in enumerate(samples) if (len(samples) - 1 - i) % step == 0]
 
 
+def change(seen, field, value):
+    """`cores`, `output.exception`, or `produce.wait`: of all stacks of who makes samples."""
+    *parents, name = field.split(".")
+    if parents == ["produce"]:
+        for stack in seen["stacks"]:
+            if stack.get("activity") == "produce":
+                stack[name] = value
+        return
+    for parent in parents:
+        seen = seen.setdefault(parent, {})
+    seen[name] = value
+
+
 def kept(lines, changes, ended):
     records = [json.loads(line) for line in lines]
     samples = thin([r for r in records if r["kind"] == "sample"])
@@ -43,7 +56,8 @@ def kept(lines, changes, ended):
             for field in ("exit", "exit_status", "gone"):  # we stopped it: it would have gone on
                 if not ended:
                     seen.pop(field, None)
-            seen.update(changes)
+            for field, value in changes.items():
+                change(seen, field, value)
             seen["command"] = " ".join(pathlib.Path(word).name for word in seen.get("command", "").split())
             seen.pop("values", None)
             seen["stacks"] = [{**s, "frames": trimmed(s.get("frames", []))} for s in seen.get("stacks", [])[:STACKS]]

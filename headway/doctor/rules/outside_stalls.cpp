@@ -62,7 +62,8 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
 // TensorFlow's input runs on threads of its own. When its buffers are full they rest; these read
 // and read, and no step was ever made.
 std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e) {
-  constexpr double kLongWithoutS = 14, kWaits = 0.9, kWorks = 0.25, kReads = 1e6;
+  constexpr double kLongWithoutS = 14, kWaits = 0.9, kWorks = 0.25, kBusy = 0.5, kReads = 1e6;
+  constexpr double kVeryLongS = 25;  // a step may take long, and nothing is read for it
   if (!e.running() || e.stepped() || e.seen.model_threads == 0) return std::nullopt;
   const double waits = e.late_share([](const SeenStack& s) {
     return on_main(s) && s.wait == Wait::kLock &&
@@ -73,9 +74,9 @@ std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e) {
   for (const SeenThreads& each : e.seen.threads)
     if (!each.main && !each.model) cores += each.cores;
   const bool fills = e.seen.output.shuffle_size > 0 && !e.seen.output.shuffle_filled;
-  if (e.training_s() < kLongWithoutS || waits < kWaits || cores < kWorks ||
-      e.seen.read_rate < kReads || fills)
-    return std::nullopt;
+  const bool works = (cores >= kBusy && e.training_s() >= kVeryLongS) ||
+                     (cores >= kWorks && e.seen.read_rate >= kReads);
+  if (e.training_s() < kLongWithoutS || waits < kWaits || !works || fills) return std::nullopt;
   const HotLine hot = e.hottest(on_main, true);
   Finding f{.cause = Cause::kSourceNeverYields,
             .severity = Severity::kCritical,

@@ -9,11 +9,11 @@
 namespace headway {
 namespace {
 
-constexpr size_t kFewNegative = 3, kFew = 8, kMany = 16;
+constexpr size_t kFewNegative = 3, kFew = 8, kMany = 16, kVeryMany = 48;
 constexpr double kSure = 4;         // standard errors
 constexpr double kNoise = 0.02;     // of the loss, where nothing else is going on
 constexpr double kUnmoved = 0.005;  // of the loss
-constexpr double kNextToNothing = 1e-3;
+constexpr double kNextToNothing = 1e-3, kLearnt = 0.2, kTurns = 0.35;
 constexpr double kGrown = 2, kThrown = 100, kNotBack = 1.3;
 constexpr double kMostOfIt = 0.8;
 constexpr double kWild = 0.5;         // swing against the loss itself
@@ -64,7 +64,12 @@ std::optional<Finding> told_frozen(const Observations& o) {
   if (std::abs(l.first()) < kNextToNothing) return std::nullopt;
   const bool exact = l.same_to_the_digit();
   const double moved = std::abs(l.last() - l.first());
-  const bool flat = l.size() >= kMany && l.from_the_start() && moved < kSure / 2 * l.error() &&
+  // Means over an epoch have little noise: there many that go up and down and stay say as much.
+  // What was learnt before is small by now.
+  const bool wanders =
+      l.size() >= kVeryMany && l.turns() >= kTurns && std::abs(l.first()) > kLearnt;
+  const bool unlearnt = moved < kSure / 2 * l.error() || wanders;
+  const bool flat = l.size() >= kMany && l.from_the_start() && unlearnt &&
                     moved < kUnmoved * std::abs(l.first()) &&
                     l.noise() < kNoise * std::abs(l.first());
   if (!exact && !flat) return std::nullopt;
