@@ -306,7 +306,7 @@ void Watcher::read_counters() {
   sample.losses = progress.losses, sample.bad_losses = progress.bad_losses;
   sample.loss_sum = progress.loss;  // the last one
   sample.system = system_->sample();
-  devices_.look();
+  devices_.look(seen_.training_since_s >= 0);
   used_now.throttled_s = sample.system.throttled_s;
   read_ledger(used_now);
   samples_.push_back(sample);

@@ -20,11 +20,20 @@ def short(path):
     return re.sub(r"^/.*/(site-packages|dist-packages|python3[.\d]*)/", "/lib/", path) if "/lib" in path else path.rsplit("/", 1)[-1]
 
 
+def without_folders(value):
+    """Every file by its name alone, wherever it stands: folders are those of one machine."""
+    if isinstance(value, list):
+        return [without_folders(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: short(each) if name == "file" else without_folders(each) for name, each in value.items()}
+
+
 def trimmed(frames):
     """The innermost, the user's own, and what the innermost of those called: rules ask for no other."""
     users = [i for i, frame in enumerate(frames) if frame.get("users")]
     kept = {0, *users, *(i - 1 for i in users[:1] if i > 0)}
-    return [{**frame, "file": short(frame["file"])} for i, frame in enumerate(frames) if i in kept]
+    return [frame for i, frame in enumerate(frames) if i in kept]
 
 
 def thin(samples):
@@ -65,7 +74,7 @@ def kept(lines, changes, ended):
                 process["stack"] = trimmed(process.get("stack", []))
     others = [r for r in records if r["kind"] != "sample"]
     first = next(i for i, r in enumerate(records) if r["kind"] == "sample")
-    return others[:first] + samples + others[first:]
+    return without_folders(others[:first] + samples + others[first:])
 
 
 def main():
