@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "headway/doctor/diagnose.h"
 #include "headway/doctor/rules/rules.h"
@@ -37,10 +38,11 @@ std::string gpu_text(const Observations& o) {
 std::string accounts_text(const Observations& o) {
   constexpr double kWorthNaming = 0.05;
   std::string out;
+  std::set<Account> named;  // an account has a line for each state of the GPU
   for (const LedgerLine& line : o.ledger.lines()) {
-    if (line.time.share < kWorthNaming) break;
-    out += fmt::format("{}{} {:.0f}%", out.empty() ? "" : ", ", text_of(line.account),
-                       100 * line.time.share);
+    const double share = o.ledger.of(line.account).share;
+    if (share < kWorthNaming || !named.insert(line.account).second) continue;
+    out += fmt::format("{}{} {:.0f}%", out.empty() ? "" : ", ", text_of(line.account), 100 * share);
   }
   return out;
 }
