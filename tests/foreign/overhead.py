@@ -88,7 +88,7 @@ def slowdown(name, command, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--headway", default=os.environ.get("HEADWAY", str(HERE.parents[1] / "build/release/headway")))
-    parser.add_argument("--tensorflow", default=run_foreign.interop_python())
+    parser.add_argument("--tensorflow", default=run_foreign.python_of("interop_setup.sh"))
     parser.add_argument("--python", default="/usr/bin/python3")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--pairs", type=int, default=6)
