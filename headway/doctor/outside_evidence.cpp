@@ -32,6 +32,7 @@ OutsideEvidence::OutsideEvidence(const Trace& t) : trace(t), seen(t.outside) {
     late_samples_ += stack.recent;
   }
   for (const SeenProcess& process : seen.processes) {
+    ranks_ += process.role == Role::kRank;
     if (process.role != Role::kWorker) continue;
     workers_ += process.ending.empty() && process.there();
     ended_ += !process.there();

@@ -50,11 +50,12 @@ class OutsideEvidence {
   bool trains_itself() const;
   bool memory_grows() const;                        // in the last seconds, by more than a little
   int64_t workers() const { return workers_; }      // that are there
+  int64_t ranks() const { return ranks_; }          // beside the main process, ever
   int64_t ended_workers() const { return ended_; }  // that went since the watch began
   const SeenProcess* main() const;
 
  private:
-  int64_t training_samples_ = 0, late_samples_ = 0, workers_ = 0, ended_ = 0;
+  int64_t training_samples_ = 0, late_samples_ = 0, workers_ = 0, ranks_ = 0, ended_ = 0;
 };
 
 // Tests the rules share.

@@ -151,6 +151,16 @@ constexpr Known kPools[] = {
     {"multiprocessing/pool.py", "worker", Activity::kIdle},
 };
 
+// Who has started others and waits for their end.
+constexpr Known kLaunchers[] = {
+    {"multiprocessing/process.py", "join", Activity::kIdle},
+    {"torch/multiprocessing/spawn.py", "join", Activity::kIdle},
+    {"torch/distributed/elastic/agent/", "", Activity::kIdle},
+    {"torch/distributed/launcher/", "", Activity::kIdle},
+    {"/subprocess.py", "wait", Activity::kIdle},
+    {"/subprocess.py", "communicate", Activity::kIdle},
+};
+
 // A call into a library that leaves no frame behind, by the words of the user's own line.
 struct KnownCall {
   std::string_view words;
@@ -239,7 +249,7 @@ Activity activity_of(const Frames& frames, Role role, bool main_thread) {
   const size_t own = own_frames(frames);
   const auto begin = frames.begin(), end = begin + static_cast<long>(own);
   const bool users = std::any_of(begin, end, [](const SeenFrame& f) { return f.users; });
-  const bool trains = role == Role::kMain && main_thread;
+  const bool trains = (role == Role::kMain || role == Role::kRank) && main_thread;
   if (trains) {
     if (const Found context = find(kContexts, frames, own); context.known)
       return context.known->activity;
@@ -326,6 +336,10 @@ bool asks_for_lock_file(const Frames& frames) {
       if (frame.file.find(library) != std::string::npos) return true;
   }
   return false;
+}
+
+bool waits_for_children(const Frames& frames) {
+  return find(kLaunchers, frames, own_frames(frames)).known != nullptr;
 }
 
 bool waits_for_task(const Frames& frames) {

@@ -27,6 +27,9 @@ bool is_fork(std::string_view file, std::string_view function);
 // Somebody who sleeps between two looks at a lock that is a file.
 bool asks_for_lock_file(const std::vector<SeenFrame>& innermost_first);
 
+// Stands in a call that only waits for processes it started to end: join(), spawn(), torchrun.
+bool waits_for_children(const std::vector<SeenFrame>& innermost_first);
+
 // A worker of a pool or a loader that has nothing to do; somebody who waits for what workers make.
 bool waits_for_task(const std::vector<SeenFrame>& innermost_first);
 bool waits_for_worker(const std::vector<SeenFrame>& innermost_first);

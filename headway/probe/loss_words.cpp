@@ -78,7 +78,8 @@ std::optional<double> number_at(const std::string& text, size_t at, size_t& end)
 }
 
 // Behind the word: "loss: 0.5", "loss 'x' is 0.5", "loss at step 100: 0.5".
-std::optional<double> value_behind(const std::string& text, size_t at) {
+std::optional<double> value_behind(const std::string& text, size_t at,
+                                   std::string_view* said = nullptr) {
   const auto skip = [&] {
     while (at < text.size() &&
            std::string_view(" \t:='\"|[(>~").find(text[at]) != std::string_view::npos)
@@ -96,16 +97,45 @@ std::optional<double> value_behind(const std::string& text, size_t at) {
     skip();
     break;
   }
-  size_t end = 0;
-  return number_at(text, at, end);
+  size_t end = at;
+  const auto value = number_at(text, at, end);
+  if (said) *said = std::string_view(text).substr(at, end - at);
+  return value;
+}
+
+// "0.000" may have been 0.0004; "0.0" and "0.00e+00" are what Python writes of nothing at all.
+bool is_rounded_away(double value, std::string_view said) {
+  return value == 0 && said != "0.0" && said != "0" && said.find('e') == std::string_view::npos;
+}
+
+// Of a line, as much as is read.
+std::string small_letters(std::string_view line) {
+  std::string text(line.substr(0, kMostRead));
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
 }  // namespace
 
+std::optional<double> rate_in(std::string_view line) {
+  const std::string text = small_letters(line);
+  for (const std::string_view name : {"learning_rate", "learning rate", "lr"}) {
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+      const size_t end = at + name.size();
+      if ((at > 0 && std::isalpha(static_cast<unsigned char>(text[at - 1]))) ||
+          (end < text.size() && is_word(text[end])))
+        continue;
+      std::string_view said;
+      const auto value = value_behind(text, end, &said);
+      if (value && std::isfinite(*value) && !is_rounded_away(*value, said)) return value;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<double> loss_in(std::string_view line) {
-  std::string text(line.substr(0, kMostRead));
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string text = small_letters(line);
   if (text.find("train_runtime") != std::string::npos) return std::nullopt;  // a mean, at the end
   std::optional<double> best;
   Rank best_rank = kNone;

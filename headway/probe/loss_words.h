@@ -13,6 +13,9 @@ namespace headway {
 // "epoch 3: train 0.532 val 0.611", "mse nan". Not one of validation. Nothing when there is none.
 std::optional<double> loss_in(std::string_view line);
 
+// The learning rate that a line of output names: "lr 1e-3", "'learning_rate': 5e-05".
+std::optional<double> rate_in(std::string_view line);
+
 // May a variable of this name hold the loss of a step?
 bool names_a_loss(std::string_view variable);
 

@@ -34,6 +34,15 @@ TEST(LossWords, AreFoundInTheLinesOfManyPrograms) {
   }
 }
 
+TEST(LossWords, LearningRatesAreFoundWhereTheyWereNotRoundedAway) {
+  EXPECT_EQ(rate_in("epoch 3 step 60 loss 1.53 lr 2.50e-30"), 2.5e-30);
+  EXPECT_EQ(rate_in("{'loss': 0.69, 'learning_rate': 5e-05, 'epoch': 0.5}"), 5e-5);
+  EXPECT_EQ(rate_in("Epoch 1: Learning rate is 0.01"), 0.01);
+  EXPECT_EQ(rate_in("loss 0.5 lr=0.0"), 0.0);
+  for (const char* line : {"loss 0.5", "lr 0.000", "clr 0.5", "lrs 0.5", "lr: nan", "lr"})
+    EXPECT_FALSE(rate_in(line)) << line;
+}
+
 TEST(LossWords, ThatAreNoNumberAreFoundToo) {
   for (const char* line : {"loss: nan", "loss=NaN", "step 5 loss inf", "Loss: -Infinity",
                            "{'loss': nan, 'epoch': 1.0}", "mse nan"}) {

@@ -101,6 +101,8 @@ constexpr Telling kTelling[] = {
     {"No space left on device", Remark::kDiskFull},
     {"Disk quota exceeded", Remark::kDiskFull},
     {"Too many open files", Remark::kTooManyFiles},
+    {"Connection closed by peer", Remark::kRankLost},
+    {"remote process exited", Remark::kRankLost},
 };
 
 Remark remark_in(const std::string& line) {
@@ -163,6 +165,7 @@ void OutputReader::take_line(std::string line, double now_s) {
     const bool bar = keras_line(line, now_s) || tqdm_line(line, now_s);
     if (!bar) plain_line(line, now_s);
     note_loss(line, bar, now_s);
+    note_rate(line);
   }
   remark(line, now_s);
 }
@@ -294,6 +297,16 @@ void OutputReader::note_loss(const std::string& line, bool bar, double now_s) {
   else losses_.add(now_s, progress_.steps > 0 ? progress_.steps : other_steps_, *value);
   progress_.losses = losses_.finite, progress_.bad_losses = losses_.bad;
   progress_.loss = losses_.last, progress_.first_loss = losses_.first;
+}
+
+void OutputReader::note_rate(const std::string& line) {
+  constexpr double kVanished = 1e-5;  // of the highest
+  const auto rate = rate_in(line);
+  if (!rate || *rate < 0) return;
+  SeenProgress& p = progress_;
+  ++p.rates;
+  p.rate = *rate, p.highest_rate = std::max(p.highest_rate, *rate);
+  p.vanished_rates = *rate <= kVanished * p.highest_rate ? p.vanished_rates + 1 : 0;
 }
 
 void OutputReader::remark(const std::string& line, double now_s) {

@@ -45,6 +45,7 @@ class OutputReader {
   void at_step(int64_t epoch, int64_t step, int64_t of, double now_s);
   void made(int64_t steps, double now_s);
   void note_loss(const std::string& line, bool bar, double now_s);
+  void note_rate(const std::string& line);
 
   SeenProgress progress_{.source = ProgressSource::kOutput};
   SeenOutput output_{.watched = true};

@@ -109,38 +109,40 @@ size_t PythonStacks::kept_bytes() const { return thread_bytes() + objects_.kept_
 void PythonStacks::read_stack(const RawThread& thread, double patience_s, PythonThread& out) {
   Remembered& known = threads_[thread.address];
   const int64_t until = now_ns() + static_cast<int64_t>(1e9 * patience_s);
-  std::optional<RawStack> before;
+  std::optional<Walk> before;
   RawStack still;  // the longest outer part that two copies agreed in
   for (int tries = 0; (tries < kTries || now_ns() < until) && !memory_.stopped(); ++tries) {
     if (tries >= kTries && tries % 2 == 0)
       std::this_thread::sleep_for(std::chrono::duration<double>(kPauseS));
-    std::optional<RawStack> now = walk(thread.address);
-    if (!now) {
+    std::optional<Walk> walked = walk(thread.address);
+    if (!walked) {
       before.reset();
       continue;
     }
-    const bool as_last_time = !known.last.empty() && *now == known.last;
+    RawStack& now = walked->frames;
+    const bool as_last_time = !walked->moved && !known.last.empty() && now == known.last;
     if (!before && !as_last_time) {
-      before = std::move(now);
+      before = std::move(walked);
       continue;
     }
-    const size_t equal = before ? equal_outer_frames(*before, *now) : now->size();
-    const bool same = as_last_time || (before && *before == *now);
+    const bool whole = !walked->moved && !(before && before->moved);
+    const bool same = as_last_time || (whole && before->frames == now);
     bool new_code = false;
-    if ((same || (before && only_innermost_moved(*before, *now))) &&
-        is_base(thread.address, *now, same) && resolve(*now, out, new_code)) {
+    if ((same || (whole && only_innermost_moved(before->frames, now))) &&
+        is_base(thread.address, now, same) && resolve(now, out, new_code)) {
       // Code that was never seen before may have been thrown away before it was read.
       const auto after = new_code ? walk(thread.address) : std::nullopt;
-      if (!new_code || (after && equal_outer_frames(*now, *after) == now->size())) {
-        known.last = std::move(*now);
+      if (!new_code || (after && equal_outer_frames(now, after->frames) == now.size())) {
+        known.last = std::move(now);
         known.base = known.last.empty() ? 0 : known.last.back().address;
         out.torn = false;
         return;
       }
-    } else if (equal > still.size() && now->back().address == known.base) {
-      still.assign(now->end() - static_cast<long>(equal), now->end());
+    } else if (before && !now.empty() && now.back().address == known.base) {
+      const size_t equal = equal_outer_frames(before->frames, now);
+      if (equal > still.size()) still.assign(now.end() - static_cast<long>(equal), now.end());
     }
-    before = std::move(now);
+    before = std::move(walked);
   }
   out.torn = true;
   bool new_code = false;
@@ -193,30 +195,42 @@ std::optional<PythonStacks::RawThread> PythonStacks::thread_at(uint64_t address)
 
 // All frames from one copy of the pages they lie in, or nothing: then those pages are known next
 // time.
-std::optional<PythonStacks::RawStack> PythonStacks::walk(uint64_t thread) {
+std::optional<PythonStacks::Walk> PythonStacks::walk(uint64_t thread) {
   Remembered& known = threads_[thread];
   uint64_t frame = 0, first = 0, frame_after = 0, first_after = 0;
   const bool indirect(offsets_.cframe_frame);
   const uint64_t top = offsets_.frame.in(thread);
   const uint64_t below = offsets_.cframe_frame.in(known.cframe);
-  const size_t words = indirect ? 2 : 1;
+  const size_t words = indirect && known.cframe != 0 ? 2 : 1;
   const MemoryReader::Piece before[] = {{top, &first, 8}, {below, &frame, 8}};
   const MemoryReader::Piece after[] = {{top, &first_after, 8}, {below, &frame_after, 8}};
   const bool copied = known.pages.copy(memory_, std::span(before, words), std::span(after, words));
+  Walk out{.moved = !copied || first != first_after || frame != frame_after};
   if (indirect && (!copied || first != known.cframe)) {
+    // C called Python, or returned from it: its frames lie in the same pages, all but the last.
     known.cframe = memory_.value<uint64_t>(top).value_or(0);
+    frame = known.cframe ? memory_.get(known.cframe, offsets_.cframe_frame).value_or(0) : 0;
+    out.moved = true;
+  } else if (!copied) {
     return std::nullopt;
+  } else if (!indirect) {
+    frame = first;
   }
-  // Another function runs now than when the copy began: it is of several moments.
-  if (!copied || first != first_after || frame != frame_after) return std::nullopt;
-  if (!indirect) frame = first;
+  auto frames = frames_from(frame, known.pages);
+  if (!frames) return std::nullopt;
+  out.frames = std::move(*frames);
+  return out;
+}
+
+std::optional<PythonStacks::RawStack> PythonStacks::frames_from(uint64_t frame,
+                                                                FramePages& pages) const {
   RawStack out;
   bool whole = true;
   char bytes[PythonOffsets::kLargestFrame];
   const size_t size = offsets_.frame_bytes;
   while (frame != 0) {
     if (out.size() == kDeepest) return std::nullopt;
-    if (!known.pages.get(frame, bytes, size)) {
+    if (!pages.get(frame, bytes, size)) {
       whole = false;
       if (!memory_.read(frame, bytes, size)) return std::nullopt;
     }

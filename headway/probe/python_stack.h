@@ -74,13 +74,18 @@ class PythonStacks {
   };
 
   using RawStack = std::vector<RawFrame>;
+  struct Walk {
+    RawStack frames{};
+    bool moved = false;  // another function runs now than when the copy began: of several moments
+  };
 
   std::vector<RawThread> list_threads(uint64_t& holder) const;
   std::optional<RawThread> thread_at(uint64_t address) const;
   void list_threads_of(uint64_t interpreter, std::vector<RawThread>& out) const;
   size_t thread_bytes() const;
   void read_stack(const RawThread& thread, double patience_s, PythonThread& out);
-  std::optional<RawStack> walk(uint64_t thread);
+  std::optional<Walk> walk(uint64_t thread);
+  std::optional<RawStack> frames_from(uint64_t frame, FramePages& pages) const;
   std::optional<RawFrame> frame_in(TargetBytes bytes, uint64_t address) const;
   bool is_base(uint64_t thread, const RawStack& stack, bool stands_still);
   bool is_mark(const RawFrame& frame) const;

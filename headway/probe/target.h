@@ -61,6 +61,9 @@ class Target {
   double changed_s = 0;      // when the main thread's stack last did
   double any_changed_s = 0;  // when any thread's stack did
   std::string problem{};     // why there are no stacks
+  pid_t parent = 0;
+  bool trains = false;           // a step was seen on its main thread
+  double launches_since_s = -1;  // since then it only waits for those it started; -1: it does not
 
  private:
   void look_for_python(double now_s);

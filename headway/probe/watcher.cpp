@@ -12,6 +12,7 @@
 #include "headway/probe/endings.h"
 #include "headway/probe/permission.h"
 #include "headway/probe/program_facts.h"
+#include "headway/probe/roles.h"
 #include "headway/probe/waits_for.h"
 #include "headway/trace/redact.h"
 
@@ -26,6 +27,8 @@ constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
 constexpr size_t kMostValues = 60;
 constexpr double kLongAtWorkS = 15;
+
+bool is_read_in_turn(Role role) { return role == Role::kWorker || role == Role::kRank; }
 
 }  // namespace
 
@@ -120,6 +123,7 @@ void Watcher::find_processes() {
       Target& target = *(targets_[pid] = std::make_unique<Target>(pid));
       target.stop_at(stop_ns_);
       target.changed_s = target.any_changed_s = now_s();
+      target.parent = stat.parent;
     }
     if (pid == root_ || stat.alive()) continue;
     still_zombies.insert(pid);
@@ -140,18 +144,44 @@ void Watcher::find_processes() {
     it = targets_.erase(it);
   }
   if (gone_.size() > kMostGone) gone_.erase(gone_.begin(), gone_.begin() + 10);
-  if (!targets_.count(main_) || !targets_[main_]->has_python()) {
-    main_ = root_;
-    for (const pid_t pid : tree) {
-      if (!targets_.count(pid) || !targets_[pid]->has_python()) continue;
-      main_ = pid;
-      break;
-    }
+  find_roles(tree);
+}
+
+void Watcher::find_roles(const std::vector<pid_t>& tree) {
+  std::vector<RunProcess> processes;
+  for (const pid_t pid : tree) {
+    const auto found = targets_.find(pid);
+    if (found == targets_.end()) continue;
+    const Target& target = *found->second;
+    const double since = target.launches_since_s;
+    processes.push_back({.pid = pid,
+                         .parent = target.parent,
+                         .python = target.has_python(),
+                         .trains = target.trains,
+                         .launches_s = since < 0 ? 0 : now_s() - since,
+                         .cores = target.seen.cores});
   }
-  for (auto& [pid, target] : targets_)
-    target->seen.role = pid == main_           ? Role::kMain
-                        : target->has_python() ? Role::kWorker
-                                               : Role::kOther;
+  const pid_t main = who_trains(processes, main_);
+  const bool launched =
+      main != main_ && targets_.count(main_) && targets_[main_]->launches_since_s >= 0;
+  main_ = main != 0 ? main : root_;
+  if (launched) {  // what was seen so far is the launcher's
+    stacks_ = StackCounts();
+    if (seen_.training_since_s >= 0) seen_.training_since_s = now_s();
+  }
+  give_roles(processes, main_);
+  for (const RunProcess& process : processes) targets_[process.pid]->seen.role = process.role;
+}
+
+// Whether a process trains, and how much of that it waits for other ranks.
+void Watcher::note_rank(Target& target, const SeenStack& stack) {
+  const bool together = stack.activity == Activity::kCollective;
+  const bool steps = stack.activity == Activity::kStep || stack.activity == Activity::kFit;
+  target.trains |= steps || together;
+  const bool blocked =
+      stack.wait == Wait::kLock || stack.wait == Wait::kPoll || stack.wait == Wait::kSocket;
+  ++target.seen.looks;
+  target.seen.waits_for_ranks += together || (steps && blocked);
 }
 
 // A zombie tells how it ended to those who may look.
@@ -193,6 +223,9 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
         stacks_.add(thread, {role, main_thread, wait, trains}, target.sources, now_s());
     if (!main_thread) continue;
     target.seen.wait = seen.wait;
+    if (!waits_for_children(seen.frames)) target.launches_since_s = -1;
+    else if (target.launches_since_s < 0) target.launches_since_s = now_s();
+    note_rank(target, seen);
     account = seen.account;  // of a torn one by its outer frames, which stood still
     if (role == Role::kMain) last_account_ = seen.account;
     if (role == Role::kMain && !thread.torn) note_training_thread(thread, seen);
@@ -243,9 +276,11 @@ void Watcher::read_stacks() {
   if (account) ledger_.look(stage(), *account, devices_.state(*account));
   std::vector<Target*> workers;
   for (auto& [pid, target] : targets_)
-    if (pid != main_ && target->has_python()) workers.push_back(target.get());
-  for (size_t i = 0; i < std::min(kWorkersPerLook, workers.size()); ++i)
-    count_stacks(*workers[next_worker_++ % workers.size()], Role::kWorker);
+    if (target->has_python() && is_read_in_turn(target->seen.role)) workers.push_back(target.get());
+  for (size_t i = 0; i < std::min(kWorkersPerLook, workers.size()); ++i) {
+    Target& next = *workers[next_worker_++ % workers.size()];
+    count_stacks(next, next.seen.role);
+  }
 }
 
 void Watcher::read_ledger(CoreLedger::Used used) {
@@ -369,6 +404,8 @@ SeenProgress Watcher::progress() const {
   const SeenProgress& losses = output_.losses().empty() ? shown : said;
   out.loss = losses.loss, out.first_loss = losses.first_loss;
   out.losses = losses.losses, out.bad_losses = losses.bad_losses;
+  out.rates = said.rates, out.vanished_rates = said.vanished_rates;
+  out.rate = said.rate, out.highest_rate = said.highest_rate;
   return out;
 }
 

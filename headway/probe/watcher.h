@@ -57,6 +57,8 @@ class Watcher {
   void find_processes();
   bool root_is_there();
   void note_gone(const Target& target, TaskState state);
+  void find_roles(const std::vector<pid_t>& tree);
+  void note_rank(Target& target, const SeenStack& stack);
   void forget_if_much();
   bool is_late() const;
   void read_stacks();

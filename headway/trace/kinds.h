@@ -103,10 +103,15 @@ struct Texts<NoteKind> {
 };
 
 // Which process of those that are watched.
-enum class Role : uint8_t { kOther, kMain, kWorker };
+enum class Role : uint8_t {
+  kOther,
+  kMain,    // whose main thread trains
+  kWorker,  // started by it
+  kRank,    // trains beside it
+};
 template <>
 struct Texts<Role> {
-  static constexpr std::string_view all[] = {"other", "main", "worker"};
+  static constexpr std::string_view all[] = {"other", "main", "worker", "rank"};
 };
 
 // How the kernel has a process.
@@ -193,6 +198,7 @@ enum class Remark : uint8_t {
   kCudaProblem,          // driver, libraries, kernels do not fit
   kDiskFull,             //
   kTooManyFiles,         //
+  kRankLost,             // a collective's other end has closed
 };
 template <>
 struct Texts<Remark> {
@@ -208,7 +214,8 @@ struct Texts<Remark> {
                                              "not-picklable",
                                              "cuda-problem",
                                              "disk-full",
-                                             "too-many-files"};
+                                             "too-many-files",
+                                             "rank-lost"};
 };
 
 // What is said of a run as a whole. kEnded: nobody can say how; kNotWatched: nothing can be said.

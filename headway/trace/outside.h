@@ -85,6 +85,8 @@ struct SeenProcess {
   std::vector<SeenFrame> stack{};  // of the main thread, now
   bool waits_for_task = false;     // a pool's or loader's worker with nothing to do
   bool waits_for_worker = false;   // stands in a pool, a queue, a loader that others should fill
+  int64_t looks = 0;               // at its main thread ...
+  int64_t waits_for_ranks = 0;     // ... and of these, where it waited for other ranks
   std::string python{};            // "3.11"; empty: none, or not to be read
 
   bool there() const { return state != TaskState::kGone && state != TaskState::kZombie; }
@@ -112,6 +114,10 @@ struct SeenProgress {
   double loss = 0;
   double first_loss = 0;  // the first that was said
   int64_t losses = 0, bad_losses = 0;
+  // Learning rates that lines of output told.
+  int64_t rates = 0;
+  double rate = 0, highest_rate = 0;  // the last one; of all
+  int64_t vanished_rates = 0;         // in a row, up to now: next to nothing of the highest
 };
 
 // A loss that was printed or stood in a variable.

@@ -58,6 +58,8 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("stack", s.stack);
   f("waits_for_task", s.waits_for_task);
   f("waits_for_worker", s.waits_for_worker);
+  f("looks", s.looks);
+  f("waits_for_ranks", s.waits_for_ranks);
   f("python", s.python);
 }
 
@@ -87,6 +89,10 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("losses", s.losses);
   f("bad_losses", s.bad_losses);
   f("first_loss", s.first_loss);
+  f("rates", s.rates);
+  f("rate", s.rate);
+  f("highest_rate", s.highest_rate);
+  f("vanished_rates", s.vanished_rates);
 }
 
 template <typename T, typename F>

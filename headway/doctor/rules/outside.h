@@ -25,7 +25,6 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e);
 
 // outside_loop.cpp
 std::optional<Finding> first_step_compiling(const OutsideEvidence& e);
-std::optional<Finding> waits_for_others(const OutsideEvidence& e);
 std::optional<Finding> slow_callback(const OutsideEvidence& e);
 std::optional<Finding> hidden_validation(const OutsideEvidence& e);
 std::optional<Finding> step_time_grows(const OutsideEvidence& e);
@@ -33,5 +32,11 @@ std::optional<Finding> epoch_never_ends(const OutsideEvidence& e);
 std::optional<Finding> wrong_steps_per_epoch(const OutsideEvidence& e);
 std::optional<Finding> batch_too_small(const OutsideEvidence& e);
 std::optional<Finding> output_buffered(const OutsideEvidence& e);
+
+// ranks.cpp
+std::optional<Finding> rank_lost(const OutsideEvidence& e);
+std::optional<Finding> waits_for_others(const OutsideEvidence& e);
+std::optional<Finding> straggler(const OutsideEvidence& e);
+std::optional<Finding> communication_bound(const OutsideEvidence& e);
 
 }  // namespace headway

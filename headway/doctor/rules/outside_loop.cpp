@@ -190,43 +190,6 @@ std::optional<Finding> output_buffered(const E& e) {
                  .fix = "python -u, or print(..., flush=True)"};
 }
 
-// A rank is the main process, or one of those it started.
-std::optional<Finding> waits_for_others(const E& e) {
-  const auto is_rank = [](const SeenStack& s) {
-    return s.main_thread && s.process == Role::kWorker && s.activity != Activity::kIdle;
-  };
-  const auto share = [&](Activity activity) {
-    const auto does_so = [&](const SeenStack& s) { return is_rank(s) && s.activity == activity; };
-    const int64_t ranks = e.count(is_rank, true);
-    const double of_ranks = ranks > 0 ? double(e.count(does_so, true)) / double(ranks) : 0;
-    return std::max(e.late_share([&](const SeenStack& s) { return does(s, activity); }), of_ranks);
-  };
-  const double meeting = share(Activity::kRendezvous), together = share(Activity::kCollective);
-  if (!e.running() || std::max(meeting, together) < kAllTheTime || e.seen.main_still_s < kLongS)
-    return std::nullopt;
-  const bool meets = meeting >= together;
-  const HotLine hot = e.hottest(
-      [&](const SeenStack& s) {
-        return (on_main(s) || is_rank(s)) &&
-               s.activity == (meets ? Activity::kRendezvous : Activity::kCollective);
-      },
-      true);
-  Finding f{
-      .cause = meets ? Cause::kRendezvousWaits : Cause::kMismatchedCollective,
-      .severity = Severity::kCritical,
-      .confidence = meets ? 0.9 : 0.6,
-      .summary = meets ? "waits for other ranks that have not come"
-                       : "waits in a collective that other ranks have not entered",
-      .evidence = {fmt::format("the same stack for {}", duration_text(e.seen.main_still_s))},
-      .fix = meets
-                 ? "start all WORLD_SIZE ranks with the same MASTER_ADDR and MASTER_PORT; look at "
-                   "firewalls between them"
-                 : "every rank must make the same calls in the same order: look at the others' "
-                   "stacks"};
-  if (hot.frame) f.where = place_text(*hot.frame);
-  return f;
-}
-
 std::optional<Finding> wrong_steps_per_epoch(const E& e) {
   for (const SeenRemark& said : e.seen.output.remarks) {
     if (said.kind != Remark::kOutOfData) continue;

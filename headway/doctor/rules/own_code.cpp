@@ -166,7 +166,7 @@ std::optional<Finding> one_thread_by_setting(const Observations& o) {
   const Outside& seen = o.looks->seen;
   const Share computes = o.ledger.alone({Account::kComputes});
   if (computes.low < kComputesMost || seen.cores > kOneCore || o.ledger.seconds() < kSettledS ||
-      o.looks->workers() > 0)
+      o.looks->workers() + o.looks->ranks() > 0)
     return std::nullopt;
   for (const SeenThreadSetting& setting : seen.settings) {
     if (setting.threads != 1) continue;

@@ -32,6 +32,9 @@ constexpr Cause kOfInput[] = {Cause::kExplodingGradients, Cause::kDeadRelu, Caus
 constexpr Cause kOfNoPath[] = {Cause::kWeightsNotUpdated, Cause::kLossFrozen};
 constexpr Cause kOfNoUpdate[] = {Cause::kLossFrozen};
 constexpr Cause kOfRanks[] = {Cause::kWorkerDeadlock, Cause::kWaitsForServer};
+constexpr Cause kOfLostRank[] = {Cause::kWorkerDeadlock, Cause::kWaitsForServer, Cause::kWorkerDied,
+                                 Cause::kMismatchedCollective, Cause::kRendezvousWaits};
+constexpr Cause kOfExchange[] = {Cause::kHotLine, Cause::kWaitsForServer};
 constexpr Cause kOfGrowth[] = {Cause::kSlowCallback};
 
 constexpr Effect kWrong = Effect::kWrong, kSlow = Effect::kSlow, kRefused = Effect::kRefused;
@@ -68,6 +71,7 @@ constexpr CauseRule kRules[] = {
     {Cause::kHostMemoryPressure, by_kernel<pressure>, kSlow, kOfPressure},
     {Cause::kHostMemoryLeak, first_of<by_counters<leak>, by_looks<memory_grows>>, kWrong, kOfLeak},
     // Nothing goes on.
+    {Cause::kRankLost, by_looks<rank_lost>, kSlow, kOfLostRank},
     {Cause::kRendezvousWaits, only<Cause::kRendezvousWaits, kOthers>, kSlow, kOfRanks},
     {Cause::kMismatchedCollective, only<Cause::kMismatchedCollective, kOthers>, kSlow, kOfRanks},
     {Cause::kWaitsForTerminal, waits_for_terminal},
@@ -84,6 +88,8 @@ constexpr CauseRule kRules[] = {
     // The loop of training.
     {Cause::kRetracing, retracing, kSlow, kOfRetracing},
     {Cause::kFirstStepCompiling, first_of<by_counters<first_step>, by_looks<first_step_compiling>>},
+    {Cause::kStraggler, by_looks<straggler>, kSlow, kOfExchange},
+    {Cause::kCommunicationBound, by_looks<communication_bound>, kSlow, kOfExchange},
     {Cause::kStepTimeGrows, first_of<by_counters<step_time_grows>, by_looks<step_time_grows>>,
      kSlow, kOfGrowth},
     {Cause::kEpochNeverEnds, first_of<by_counters<epoch_never_ends>, by_looks<epoch_never_ends>>},
@@ -100,7 +106,8 @@ constexpr CauseRule kRules[] = {
     {Cause::kVanishingGradients, by_counters<vanishing>, kWrong, kOfVanishing},
     {Cause::kDeadRelu, by_counters<dead_relu>, kWrong, kOfVanishing},
     {Cause::kLearningRate,
-     first_of<by_counters<rate_too_high, rate_too_low>, told_growing, told_thrown, told_too_low>,
+     first_of<by_counters<rate_too_high, rate_too_low>, told_growing, told_thrown, told_too_low,
+              told_vanished_rate>,
      kWrong, kOfRate},
     {Cause::kNanLoss, first_of<by_counters<not_a_number>, told_nan>, kWrong},
     {Cause::kLossOscillates, told_oscillating, kWrong},

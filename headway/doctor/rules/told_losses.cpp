@@ -102,6 +102,29 @@ std::optional<Finding> told_too_low(const Observations& o) {
   return frozen;
 }
 
+// The program itself says that its steps have become too small to see, long before its end.
+std::optional<Finding> told_vanished_rate(const Observations& o) {
+  constexpr int64_t kFewRates = 5;
+  constexpr double kLongAgo = 1.0 / 3;  // of all that were told; a schedule may end in nothing
+  if (!o.looks) return std::nullopt;
+  const SeenProgress& p = o.looks->seen.progress;
+  if (p.vanished_rates < kFewRates || double(p.vanished_rates) < kLongAgo * double(p.rates))
+    return std::nullopt;
+  const std::string was = p.highest_rate > 0 ? fmt::format(", it was {:g}", p.highest_rate) : "";
+  return Finding{
+      .cause = Cause::kLearningRate,
+      .severity = Severity::kWarning,
+      .confidence = 0.8,
+      .summary =
+          fmt::format("the learning rate is {:g}{}: nothing is learnt any more", p.rate, was),
+      .evidence = {fmt::format("so small in the last {} of {} that were told", p.vanished_rates,
+                               p.rates)},
+      .where = rate_where(o),
+      .fix =
+          "decay once per epoch instead of in every step, or by less; give the schedule the number "
+          "of steps that are really made"};
+}
+
 // A crossentropy or a square below zero: the labels are not what the loss expects.
 std::optional<Finding> told_negative(const Observations& o) {
   const Losses& l = o.losses;

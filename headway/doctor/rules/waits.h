@@ -37,6 +37,7 @@ std::optional<Finding> told_negative(const Observations& o);
 std::optional<Finding> told_frozen(const Observations& o);
 std::optional<Finding> told_growing(const Observations& o);
 std::optional<Finding> told_too_low(const Observations& o);
+std::optional<Finding> told_vanished_rate(const Observations& o);
 std::optional<Finding> told_thrown(const Observations& o);
 std::optional<Finding> told_oscillating(const Observations& o);
 
