@@ -18,6 +18,13 @@ TEST(SourceFacts, ALossThatCannotFallBelowZeroIsFound) {
   EXPECT_EQ(facts_in({"loss = -elbo.mean()"}).positive_loss, 0);
 }
 
+TEST(SourceFacts, TheLineThatMakesAScheduleIsFound) {
+  EXPECT_EQ(facts_in({"lr = 0.1", "s = torch.optim.lr_scheduler.ExponentialLR(o, 0.9)"}).schedule,
+            2);
+  EXPECT_EQ(facts_in({"s = optax.exponential_decay(0.1, 10, 0.9)"}).schedule, 1);
+  EXPECT_EQ(facts_in({"optimizer = SGD(lr=0.1, weight_decay=1e-4)"}).schedule, 0);
+}
+
 TEST(SourceFacts, TheLargestBatchSizeThatIsWrittenThereCounts) {
   const SourceFacts both = facts_in({"a = DataLoader(test, batch_size=1)",
                                      "b = DataLoader(train, batch_size = 64, shuffle=True)"});

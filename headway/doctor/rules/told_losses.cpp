@@ -119,7 +119,8 @@ std::optional<Finding> told_vanished_rate(const Observations& o) {
           fmt::format("the learning rate is {:g}{}: nothing is learnt any more", p.rate, was),
       .evidence = {fmt::format("so small in the last {} of {} that were told", p.vanished_rates,
                                p.rates)},
-      .where = rate_where(o),
+      .where = o.looks->seen.schedule_at.line > 0 ? place_text(o.looks->seen.schedule_at)
+                                                  : rate_where(o),
       .fix =
           "decay once per epoch instead of in every step, or by less; give the schedule the number "
           "of steps that are really made"};
