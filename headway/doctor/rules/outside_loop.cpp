@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "headway/doctor/rules/outside.h"
-#include "headway/doctor/rules/waits.h"
+#include "headway/doctor/rules/observed.h"
 
 namespace headway {
 namespace {

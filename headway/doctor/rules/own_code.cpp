@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "headway/doctor/rules/outside_input.h"
-#include "headway/doctor/rules/waits.h"
+#include "headway/doctor/rules/observed.h"
 
 namespace headway {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "headway/doctor/rules/outside.h"
 #include "headway/doctor/rules/outside_input.h"
-#include "headway/doctor/rules/waits.h"
+#include "headway/doctor/rules/observed.h"
 
 namespace headway {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headway/doctor/rules/waits.h"
+#include "headway/doctor/rules/observed.h"
 
 namespace headway {
 namespace {

@@ -1,4 +1,4 @@
-#include "headway/doctor/rules/waits.h"
+#include "headway/doctor/rules/observed.h"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,8 @@
 
 namespace headway {
 
+// Rules that ask for everything observed at once: looks, ledger, losses.
+
 // waits.cpp: the training thread waits for somebody else, for ever or in every step.
 std::optional<Finding> waits_for_terminal(const Observations& o);
 std::optional<Finding> waits_for_file_lock(const Observations& o);

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "headway/doctor/simulate_looks.h"
+
+namespace headway {
+namespace {
+
+// One core is busy in a loop before training, and nothing is said or read.
+Trace searching(bool in_while) {
+  SeenFrame frame = users(19, "starting_centres", "gaps = norm(centres - candidate)");
+  frame.loops = 1, frame.in_while = in_while;
+  SeenStack own = stack(Activity::kUser, Wait::kNothing, {frame}, 400);
+  own.training = false;
+  Trace trace = watched({own});
+  trace.outside.at_s = 24;
+  trace.outside.training_since_s = -1;
+  trace.outside.progress = {};
+  trace.outside.wanted_cores = 1;
+  return trace;
+}
+
+TEST(OutsideRules, ASearchThatMayNeverEndIsNamedACountedLoopIsNot) {
+  EXPECT_EQ(first_cause(searching(true)), "loop-never-ends");
+  EXPECT_NE(first_cause(searching(false)), "loop-never-ends");
+}
+
+// Looks twice a second at a run whose steps take as long as `step_s` says for that time.
+template <typename StepTime>
+std::string cause_of_paces(StepTime step_s) {
+  Trace trace = watched({training(300)});
+  double steps = 0;
+  for (int i = 0; i < 40; ++i) {
+    TraceSample sample;
+    sample.at_s = 0.5 * i;
+    steps += 0.5 / step_s(i);
+    sample.steps = int64_t(steps);
+    trace.samples.push_back(sample);
+  }
+  return first_cause(trace);
+}
+
+// A machine on which every other look finds a slower one.
+double noise(int i) { return i % 2 ? 1.15 : 1; }
+
+TEST(OutsideRules, StepsThatTakeLongerAndLongerAreNamedInSpiteOfNoise) {
+  EXPECT_EQ(cause_of_paces([](int i) { return (10e-3 + 1e-3 * i) * noise(i / 3); }),
+            "step-time-grows");
+}
+
+TEST(OutsideRules, ANeighbourThatComesAndStaysIsNoGrowth) {
+  EXPECT_EQ(cause_of_paces([](int i) { return (i < 20 ? 10e-3 : 25e-3) * noise(i / 3); }), "none");
+  EXPECT_EQ(cause_of_paces([](int i) { return 10e-3 * noise(i); }), "none");
+}
+
+TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
+  Trace trace = watched(
+      {stack(Activity::kTrace, Wait::kNothing, {users(30, "<module>", "model.fit(x)")}, 200),
+       stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(x)")}, 150)});
+  trace.outside.launched = true;
+  trace.outside.progress = {};
+  const auto findings = diagnose(trace);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, Cause::kFirstStepCompiling);
+  EXPECT_EQ(findings[0].severity, Severity::kInfo);
+  trace.outside.progress.steps = 100;
+  EXPECT_NE(first_cause(trace), "first-step-compiling");
+  trace.outside.progress.first_step_s = 14;  // 12 s after training began, 6 s ago
+  EXPECT_EQ(first_cause(trace), "first-step-compiling");
+  trace.outside.at_s = 60;
+  EXPECT_NE(first_cause(trace), "first-step-compiling");
+}
+
+}  // namespace
+}  // namespace headway

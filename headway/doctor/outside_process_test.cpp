@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "headway/doctor/simulate_looks.h"
+
+namespace headway {
+namespace {
+
+Trace waiting_pool(std::vector<SeenFrame> first, std::vector<SeenFrame> second) {
+  Trace trace = watched({});
+  Outside& seen = trace.outside;
+  seen.framework = Framework::kNone;
+  seen.progress = {};
+  seen.cores = 0;
+  seen.main_still_s = seen.quiet_s = 12;
+  seen.processes[0].cores = 0;
+  seen.processes[0].state = TaskState::kSleeping;
+  seen.processes[0].waits_for_worker = true;
+  seen.processes[0].stack = {library("threading.py", "Event.wait"),
+                             library("multiprocessing/pool.py", "ApplyResult.get"),
+                             users(21, "main", "done = pool.map(features, pages)")};
+  for (auto* stack : {&first, &second}) {
+    SeenProcess worker{
+        .pid = 2, .role = Role::kWorker, .name = "python", .state = TaskState::kSleeping};
+    worker.stack = std::move(*stack);
+    worker.waits_for_task = !worker.stack[0].users;
+    seen.processes.push_back(worker);
+  }
+  return trace;
+}
+const std::vector<SeenFrame> kNoTask = {library("multiprocessing/queues.py", "SimpleQueue.get"),
+                                        library("multiprocessing/pool.py", "worker"),
+                                        users(21, "main", "done = pool.map(features, pages)")};
+const std::vector<SeenFrame> kATask = {users(9, "features", "time.sleep(100)"),
+                                       library("multiprocessing/pool.py", "mapstar"),
+                                       library("multiprocessing/pool.py", "worker")};
+
+TEST(OutsideRules, WorkersThatWentBeforeTheWaitBeganAreNoCause) {
+  const std::vector<SeenFrame> blocked = {
+      library("multiprocessing/queues.py", "Queue.put"), users(9, "features", "outbox.put(x)"),
+      library("multiprocessing/pool.py", "mapstar"), library("multiprocessing/pool.py", "worker")};
+  Trace trace = waiting_pool(blocked, blocked);
+  for (SeenProcess& p : trace.outside.processes)
+    if (p.role == Role::kWorker) p.wait = Wait::kLock, p.still_s = 12, p.waits_for_task = false;
+  SeenProcess gone{.pid = 3, .role = Role::kWorker, .name = "python"};
+  gone.at_s = trace.outside.at_s - trace.outside.main_still_s + 0.2;  // of the pool before
+  trace.outside.processes.push_back(gone);
+  EXPECT_EQ(first_cause(trace), "worker-deadlock");
+}
+
+TEST(OutsideRules, APoolThatWaitsWhileAllItsWorkersDoHasLostATask) {
+  const auto findings = diagnose(waiting_pool(kNoTask, kNoTask));
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, Cause::kWorkerDied);
+  EXPECT_EQ(findings[0].where, "train.py:21   done = pool.map(features, pages)");
+}
+
+TEST(OutsideRules, APoolWithATaskUnderWayHasNot) {
+  for (const Finding& f : diagnose(waiting_pool(kNoTask, kATask)))
+    EXPECT_NE(f.cause, Cause::kWorkerDied);
+}
+
+TEST(OutsideRules, FilesThatAreNeverClosedAreNamedAtTheirLimit) {
+  Trace trace = watched({training(300)});
+  trace.outside.open_files = 63, trace.outside.open_files_limit = 64;
+  EXPECT_EQ(first_cause(trace), "limits-or-disk-full");
+  trace.outside.open_files = 20;
+  EXPECT_EQ(first_cause(trace), "none");
+}
+
+TEST(OutsideRules, WorkersThatAllWaitForOneLockAreDeadlocked) {
+  Trace trace = watched({stack(
+      Activity::kFetch, Wait::kPoll,
+      {library("multiprocessing/connection.py", "wait"),
+       library("torch/utils/data/dataloader.py", "__next__"), users(8, "main", "for x in loader:")},
+      300)});
+  trace.outside.main_still_s = trace.outside.quiet_s = 12;
+  trace.outside.cores = 0;
+  trace.outside.processes[0].cores = 0;
+  SeenProcess worker{.pid = 2,
+                     .role = Role::kWorker,
+                     .name = "python",
+                     .state = TaskState::kSleeping,
+                     .still_s = 12,
+                     .wait = Wait::kLock};
+  worker.stack = {users(4, "Cats.__getitem__", "with lock:")};
+  trace.outside.processes.push_back(worker);
+  const auto findings = diagnose(trace);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, Cause::kWorkerDeadlock);
+  EXPECT_EQ(findings[0].where, "train.py:4   with lock:");
+  EXPECT_EQ(verdict(trace, findings).state, State::kStuck);
+}
+
+TEST(OutsideRules, WorkersThatWaitForWorkAreNot) {
+  Trace trace = watched({training(300)});
+  SeenProcess worker{.pid = 2,
+                     .role = Role::kWorker,
+                     .name = "python",
+                     .state = TaskState::kSleeping,
+                     .still_s = 12,
+                     .wait = Wait::kLock};
+  worker.stack = {library("multiprocessing/queues.py", "Queue.get"),
+                  users(4, "work", "job = jobs.get()")};
+  trace.outside.processes.push_back(worker);
+  EXPECT_EQ(first_cause(trace), "none");
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,38 @@
+#include <gtest/gtest.h>
+
+#include "headway/doctor/simulate_looks.h"
+
+namespace headway {
+namespace {
+
+// Begins at 2.3, is up at `peak` for the first quarter of the watch and at `late` in the rest.
+std::string cause_of_losses(double peak, double late) {
+  Trace trace = watched({training(300)});
+  for (int i = 0; i < 40; ++i) {
+    const double loss = i == 0 ? 2.3 : i < 10 ? peak : late + 0.01 * i;
+    trace.outside.losses.push_back({0.5 * i, 50 * i, loss});
+  }
+  trace.outside.launched = true;
+  trace.outside.progress.steps = trace.outside.progress.losses = 2000;
+  trace.outside.progress.first_loss = 2.3;
+  return first_cause(trace);
+}
+
+TEST(ToldLosses, ALossThatWentUpAndStaysThereIsNamed) {
+  EXPECT_EQ(cause_of_losses(10, 9), "learning-rate");
+  EXPECT_EQ(cause_of_losses(5e8, 4), "learning-rate");
+  EXPECT_EQ(cause_of_losses(10, 4), "none");
+  EXPECT_EQ(cause_of_losses(5e8, 2), "none");  // it came back
+}
+
+TEST(ToldLosses, ALearningRateThatVanishedLongAgoIsNamed) {
+  Trace trace = watched({training(300)});
+  SeenProgress& p = trace.outside.progress;
+  p.rates = 30, p.highest_rate = 0.02, p.rate = 1e-30, p.vanished_rates = 25;
+  EXPECT_EQ(first_cause(trace), "learning-rate");
+  p.vanished_rates = 6;  // the end of a schedule
+  EXPECT_EQ(first_cause(trace), "none");
+}
+
+}  // namespace
+}  // namespace headway
