@@ -23,7 +23,7 @@
 namespace headway::cli {
 namespace {
 
-constexpr double kOnceS = 14;  // long enough to call something stuck
+constexpr double kOnceS = 24;  // healthy is earned: memory and losses show what they do in 20 s
 constexpr double kRefreshS = 1;
 constexpr double kLongestLookS = 5;  // a healthy one takes half a second at most
 
@@ -100,7 +100,7 @@ void add_attach(CLI::App& app, Task& task, int& status) {
       "attach", "watch a running training of any framework, and say what holds it");
   verb->add_option("pid", settings->pid,
                    "its process number; without one, likely processes are listed");
-  verb->add_flag("--once", settings->once, "one verdict (after 14 s at most), then end");
+  verb->add_flag("--once", settings->once, "one verdict (as soon as something is clear, after 24 s at most), then end");
   verb->add_flag("--json", settings->json, "one JSON object on standard output");
   CLI::Option* stacks = verb->add_flag(
       "--stacks", settings->stacks,

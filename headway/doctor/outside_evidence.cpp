@@ -100,6 +100,13 @@ HotLine OutsideEvidence::hottest(const Test& test, bool late) const {
   return out;
 }
 
+double OutsideEvidence::share_with_lock(const Test& test) const {
+  int64_t all = 0, with = 0;
+  for (const SeenStack& stack : seen.stacks)
+    if (test(stack)) all += stack.samples, with += stack.with_gil;
+  return all > 0 ? double(with) / double(all) : 0;
+}
+
 double OutsideEvidence::interpreted_share(const Test& test) const {
   // Per function: a call that lasts shows as one instruction seen again and again.
   struct Sum {

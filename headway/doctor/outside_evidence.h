@@ -37,6 +37,8 @@ class OutsideEvidence {
 
   // The user's line that most samples stand on, of those that pass.
   HotLine hottest(const Test& test, bool late = false) const;
+  // How much of them holds Python's lock: what libraries compute they compute without it.
+  double share_with_lock(const Test& test) const;
   // How much of them runs in Python itself: many instructions, none of them a call that lasts.
   double interpreted_share(const Test& test) const;
 

@@ -62,6 +62,9 @@ TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].cause, Cause::kFirstStepCompiling);
   EXPECT_EQ(findings[0].severity, Severity::kInfo);
+  trace.outside.at_s = 30;
+  EXPECT_EQ(diagnose(trace)[0].severity, Severity::kWarning);  // nobody waits so long gladly
+  trace.outside.at_s = 20;
   trace.outside.progress.steps = 100;
   EXPECT_NE(first_cause(trace), "first-step-compiling");
   trace.outside.progress.first_step_s = 14;  // 12 s after training began, 6 s ago

@@ -45,6 +45,7 @@ void note_source(Target& target, const PythonThread& thread, Outside& out) {
     if (out.learning_rate_at.line == 0) out.learning_rate = facts.rate;
     note_place(target, code.file, facts.learning_rate, out.learning_rate_at);
     note_place(target, code.file, facts.schedule, out.schedule_at);
+    note_place(target, code.file, facts.shuffles, out.shuffles_at);
     if (facts.batch_size > out.written_batch_size) {
       out.batch_size_at = {}, out.written_batch_size = facts.batch_size;
       note_place(target, code.file, facts.batch, out.batch_size_at);

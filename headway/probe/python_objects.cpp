@@ -78,6 +78,38 @@ std::string PythonObjects::type_name(uint64_t type) {
   return text;
 }
 
+// A dict: its keys at 32. These from 3.11 on: log2 of the index's bytes at 9, kind at 10, number of
+// entries at 24, the index at 32, and behind it the entries: (hash,) key, value. Before: the size of
+// the index at 8, entries at 32, the index at 40.
+std::vector<std::pair<uint64_t, uint64_t>> PythonObjects::entries_of(uint64_t dict,
+                                                                     int64_t most) const {
+  constexpr TargetField<uint64_t> kKeys = 32;
+  constexpr TargetField<unsigned char> kLogOfIndex = 9, kKind = 10;
+  constexpr TargetField<int64_t> kEntries = 24, kSizeBefore = 8, kEntriesBefore = 32;
+  constexpr int kLargestLog = 24;
+  constexpr int64_t kLargestSize = 1 << kLargestLog;
+  const bool old = !offsets_.code_bytes;
+  std::vector<std::pair<uint64_t, uint64_t>> out;
+  const auto keys = memory_.get(dict, kKeys);
+  char copy[40];
+  if (!keys || !memory_.read(*keys, copy, sizeof copy)) return out;
+  const TargetBytes head(copy, sizeof copy);
+  const int64_t count = *head.get(old ? kEntriesBefore : kEntries);
+  const int log = *head.get(kLogOfIndex);
+  const int64_t size = *head.get(kSizeBefore);
+  if (count <= 0 || count > most || (old ? size <= 0 || size > kLargestSize : log > kLargestLog))
+    return out;
+  const uint64_t width = size <= 0xff ? 1 : size <= 0xffff ? 2 : 4;
+  const uint64_t index = old ? 40 + width * static_cast<uint64_t>(size) : 32 + (uint64_t{1} << log);
+  const size_t stride = old || *head.get(kKind) == 0 ? 3 : 2;
+  std::vector<uint64_t> entries(static_cast<size_t>(count) * stride);
+  if (!memory_.read(*keys + index, entries.data(), entries.size() * 8)) return out;
+  for (size_t i = 0; i < entries.size(); i += stride)
+    if (entries[i + stride - 2] != 0 && entries[i + stride - 1] != 0)
+      out.emplace_back(entries[i + stride - 2], entries[i + stride - 1]);
+  return out;
+}
+
 bool PythonObjects::is_code_type(uint64_t type) {
   if (type == code_type_ && type != 0) return true;
   if (code_type_ != 0 || type_name(type) != "code") return false;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "headway/probe/memory_reader.h"
@@ -35,6 +36,8 @@ class PythonObjects {
   // Of a str, as UTF-8 whatever it holds; of a long one about the first `limit` bytes.
   std::optional<std::string> text(uint64_t object, size_t limit = 512) const;
   std::string type_name(uint64_t type);  // "int"; empty when it cannot be read
+  // Keys and values of a dict that owns its keys, as those of modules do; none of one with more.
+  std::vector<std::pair<uint64_t, uint64_t>> entries_of(uint64_t dict, int64_t most) const;
 
   // The code object at this address, of which `header` was read; none when it is none. `is_new`
   // becomes true when it had to be read.

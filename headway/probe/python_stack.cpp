@@ -149,6 +149,10 @@ void PythonStacks::read_stack(const RawThread& thread, double patience_s, Python
   if (!resolve(still, out, new_code)) out.frames.clear();
 }
 
+uint64_t PythonStacks::interpreter() const {
+  return memory_.get(runtime_.address, offsets_.interpreters_head).value_or(0);
+}
+
 std::vector<PythonStacks::RawThread> PythonStacks::list_threads(uint64_t& holder) const {
   std::vector<RawThread> out;
   auto interpreter = memory_.get(runtime_.address, offsets_.interpreters_head);
@@ -193,8 +197,8 @@ std::optional<PythonStacks::RawThread> PythonStacks::thread_at(uint64_t address)
   return out;
 }
 
-// All frames from one copy of the pages they lie in, or nothing: then those pages are known next
-// time.
+// All frames from one copy of the pages they lie in. A frame on another page is read by itself, at
+// another moment: then the walk has moved, and that page is in the next copy.
 std::optional<PythonStacks::Walk> PythonStacks::walk(uint64_t thread) {
   Remembered& known = threads_[thread];
   uint64_t frame = 0, first = 0, frame_after = 0, first_after = 0;
@@ -216,22 +220,22 @@ std::optional<PythonStacks::Walk> PythonStacks::walk(uint64_t thread) {
   } else if (!indirect) {
     frame = first;
   }
-  auto frames = frames_from(frame, known.pages);
+  auto frames = frames_from(frame, known.pages, out.moved);
   if (!frames) return std::nullopt;
   out.frames = std::move(*frames);
   return out;
 }
 
 std::optional<PythonStacks::RawStack> PythonStacks::frames_from(uint64_t frame,
-                                                                FramePages& pages) const {
+                                                                FramePages& pages,
+                                                                bool& moved) const {
   RawStack out;
-  bool whole = true;
   char bytes[PythonOffsets::kLargestFrame];
   const size_t size = offsets_.frame_bytes;
   while (frame != 0) {
     if (out.size() == kDeepest) return std::nullopt;
     if (!pages.get(frame, bytes, size)) {
-      whole = false;
+      moved = true;
       if (!memory_.read(frame, bytes, size)) return std::nullopt;
     }
     const auto raw = frame_in(TargetBytes(bytes, size), frame);
@@ -239,7 +243,6 @@ std::optional<PythonStacks::RawStack> PythonStacks::frames_from(uint64_t frame,
     out.push_back(*raw);
     frame = raw->back;
   }
-  if (!whole) return std::nullopt;
   return out;
 }
 

@@ -60,6 +60,7 @@ class PythonStacks {
   const MemoryReader& memory() const { return memory_; }
   const PythonOffsets& offsets() const { return offsets_; }
   PythonObjects& objects() { return objects_; }
+  uint64_t interpreter() const;  // address of the state of the first one; 0: not to be read
 
  private:
   struct RawThread {
@@ -85,7 +86,7 @@ class PythonStacks {
   size_t thread_bytes() const;
   void read_stack(const RawThread& thread, double patience_s, PythonThread& out);
   std::optional<Walk> walk(uint64_t thread);
-  std::optional<RawStack> frames_from(uint64_t frame, FramePages& pages) const;
+  std::optional<RawStack> frames_from(uint64_t frame, FramePages& pages, bool& moved) const;
   std::optional<RawFrame> frame_in(TargetBytes bytes, uint64_t address) const;
   bool is_base(uint64_t thread, const RawStack& stack, bool stands_still);
   bool is_mark(const RawFrame& frame) const;

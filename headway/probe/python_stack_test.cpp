@@ -1,57 +1,13 @@
 #include "headway/probe/python_stack.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-
 #include "headway/probe/python_values.h"
+#include "headway/probe/started_python.h"
 
 namespace headway {
 namespace {
-
-// python3 with a program of ours; says "ready" before it is looked at.
-class Python {
- public:
-  explicit Python(const std::string& source) {
-    path_ = std::filesystem::temp_directory_path() / fmt::format("headway_stack_{}.py", getpid());
-    std::ofstream(path_) << source;
-    int ends[2];
-    if (pipe(ends) != 0) return;
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(ends[1], STDOUT_FILENO);
-      close(ends[0]), close(ends[1]);
-      execlp("python3", "python3", path_.c_str(), nullptr);
-      _exit(127);
-    }
-    close(ends[1]);
-    char byte = 0;
-    ready_ = read(ends[0], &byte, 1) == 1;
-    listening_ = ends[0];
-  }
-  ~Python() {
-    close(listening_);
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    std::filesystem::remove(path_);
-  }
-  bool ready() const { return ready_; }
-  pid_t pid() const { return pid_; }
-  bool alive() const { return waitpid(pid_, nullptr, WNOHANG) == 0; }
-
- private:
-  std::filesystem::path path_;
-  pid_t pid_ = -1;
-  int listening_ = -1;
-  bool ready_ = false;
-};
 
 const PythonThread* main_thread(const PythonThreads& threads, pid_t pid) {
   for (const PythonThread& thread : threads.read)
@@ -60,7 +16,7 @@ const PythonThread* main_thread(const PythonThreads& threads, pid_t pid) {
 }
 
 TEST(PythonStack, ReadsFunctionsLinesAndVariablesOfAWaitingProgram) {
-  const Python python(
+  const StartedPython python(
       "import time\n"
       "def inner(step):\n"
       "    path = 'a.png'\n"
@@ -93,7 +49,7 @@ TEST(PythonStack, ReadsFunctionsLinesAndVariablesOfAWaitingProgram) {
 }
 
 TEST(PythonStack, RecursionThatNeverStandsStillDoesNotFoolIt) {
-  const Python python(
+  const StartedPython python(
       "def down(n):\n"
       "    return down(n - 1) if n else sum(i for i in range(5))\n"
       "print('ready', flush=True)\n"

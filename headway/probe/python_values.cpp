@@ -75,32 +75,10 @@ std::vector<SeenValue> PythonValues::read_locals(const PythonFrame& frame) {
   return out;
 }
 
-// PyDictObject: keys at 32. Its keys: log2 of the index's bytes at 9, kind at 10, entries at 24,
-// the index at 32 and the entries behind it: (hash,) key, value.
 std::vector<SeenValue> PythonValues::read_globals(const PythonFrame& frame) {
-  constexpr TargetField<uint64_t> kKeys = 32;
-  constexpr TargetField<unsigned char> kLogOfIndex = 9, kKind = 10;
-  constexpr TargetField<int64_t> kEntries = 24;
-  constexpr size_t kHead = 32;
-  constexpr int kLargestLog = 24;
   std::vector<SeenValue> out;
-  const MemoryReader& memory = stacks_.memory();
-  if (!stacks_.offsets().code_bytes) return out;
-  const auto dict = memory.get(frame.address, stacks_.offsets().frame_globals);
-  const auto keys = memory.get(dict.value_or(0), kKeys);
-  char copy[kHead];
-  if (!keys || !memory.read(*keys, copy, sizeof copy)) return out;
-  const TargetBytes head(copy, sizeof copy);
-  const int log = *head.get(kLogOfIndex);
-  const int64_t count = *head.get(kEntries);
-  if (log > kLargestLog || count <= 0 || count > kMostGlobals) return out;
-  const size_t stride = *head.get(kKind) == 0 ? 3 : 2;
-  std::vector<uint64_t> entries(static_cast<size_t>(count) * stride);
-  if (!memory.read(*keys + kHead + (uint64_t{1} << log), entries.data(), entries.size() * 8))
-    return out;
-  for (size_t i = 0; i < entries.size(); i += stride) {
-    const uint64_t key = entries[i + stride - 2], object = entries[i + stride - 1];
-    if (key == 0 || object == 0) continue;
+  const auto dict = stacks_.memory().get(frame.address, stacks_.offsets().frame_globals);
+  for (const auto& [key, object] : stacks_.objects().entries_of(dict.value_or(0), kMostGlobals)) {
     const std::string& name = name_at(key);
     if (!kind_of_variable(name)) continue;
     std::string value = value_text(name, object);

@@ -17,7 +17,7 @@ class PythonValues {
  public:
   explicit PythonValues(PythonStacks& stacks) : stacks_(stacks) {}
 
-  // Of one frame; a module's variables are its globals (3.11+).
+  // Of one frame; a module's variables are its globals.
   std::vector<SeenValue> read(const PythonFrame& frame, bool users);
 
  private:

@@ -18,6 +18,10 @@ constexpr std::string_view kPositive[] = {
 constexpr std::string_view kSchedules[] = {"LR(",        "lr_scheduler.",    "Decay(",
                                            "schedules.", "_schedule(",       "_decay(",
                                            "OnPlateau(", "lr_scheduler_type"};
+constexpr std::string_view kShuffles[] = {".shuffle(", "shuffle_buffer", "Shuffler(",
+                                          "buffer_size="};
+// Mixes a list in place, which is not a buffer.
+constexpr std::string_view kMixesLists[] = {"random.shuffle(", "rng.shuffle("};
 constexpr std::string_view kRates[] = {"learning_rate", "lr"};
 constexpr std::string_view kBatches[] = {"batch_size", "batch", "per_device_train_batch_size",
                                          "train_batch_size", "minibatch"};
@@ -66,6 +70,7 @@ SourceFacts facts_in(const std::vector<std::string>& lines) {
     if (out.decodes == 0 && has_one_of(code, kDecodes)) out.decodes = number;
     if (out.positive_loss == 0 && has_one_of(code, kPositive)) out.positive_loss = number;
     if (out.schedule == 0 && has_one_of(code, kSchedules)) out.schedule = number;
+    if (has_one_of(code, kShuffles) && !has_one_of(code, kMixesLists)) out.shuffles = number;
     if (const double rate = given_to(kRates, code); rate > 0 && out.learning_rate == 0)
       out.learning_rate = number, out.rate = rate;
     if (const auto size = static_cast<int64_t>(std::min(1e9, given_to(kBatches, code)));

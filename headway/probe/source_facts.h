@@ -14,6 +14,7 @@ struct SourceFacts {
   int64_t learning_rate = 0;  // gives a number as learning rate
   double rate = 0;            // ... that number
   int64_t schedule = 0;       // makes a schedule of learning rates
+  int64_t shuffles = 0;       // mixes a stream of samples: dataset.shuffle(...), the last one
   int64_t batch = 0;          // gives a number as batch_size, the largest one
   int64_t batch_size = 0;     // ... that number
 };

@@ -93,6 +93,7 @@ void Target::look_for_python(double now_s) {
     stacks_ = std::make_unique<PythonStacks>(pid_, *runtime);
     stacks_->stop_at(stop_ns_);
     values_ = std::make_unique<PythonValues>(*stacks_);
+    prints_ = std::make_unique<PythonPrints>(*stacks_);
     seen.python = fmt::format("{}.{}", runtime->version.major, runtime->version.minor);
     problem.clear();
   } catch (const Error& e) {
@@ -106,7 +107,7 @@ void Target::stop_at(int64_t ns) {
 }
 
 void Target::forget() {
-  values_.reset(), stacks_.reset();
+  prints_.reset(), values_.reset(), stacks_.reset();
   sources = SourceLines(pid_);
   main_stack = {};
   looked_s_ = -1e9;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "headway/probe/proc_files.h"
+#include "headway/probe/python_prints.h"
 #include "headway/probe/python_stack.h"
 #include "headway/probe/python_values.h"
 #include "headway/probe/source_lines.h"
@@ -35,6 +36,9 @@ class Target {
   bool read_counters(double now_s);
   // The helpful variables of a stack's frames, the user's first.
   std::vector<SeenValue> read_values(const PythonThread& thread);
+
+  // What its Python has printed since the last call, as far as its buffers show it.
+  std::string read_prints(bool errors) { return prints_ ? prints_->read(errors) : ""; }
 
   std::vector<SeenThreads> threads_by_name() const;
 
@@ -79,6 +83,7 @@ class Target {
   int64_t stop_ns_;
   std::unique_ptr<PythonStacks> stacks_;
   std::unique_ptr<PythonValues> values_;
+  std::unique_ptr<PythonPrints> prints_;
   ThreadCounters counters_;
   std::map<pid_t, pid_t> outside_;  // numbers of threads, when they differ
   std::set<pid_t> makes_data_;      // threads beside the main one that ran Python

@@ -20,9 +20,11 @@ namespace headway {
 namespace {
 
 constexpr double kStacksEveryS = 0.05, kCountersEveryS = 0.5, kAroundEveryS = 5;
+constexpr double kMostBetweenCountersS = 1;  // rules look at the last seconds
 constexpr int64_t kLongestLookNs = 500'000'000;
 constexpr size_t kMostKept = 256 << 20;  // of what targets showed us
-constexpr double kMostOfACore = 0.012;   // for reading stacks
+constexpr double kMostOfACore = 0.015;   // for all that is read ...
+constexpr double kMostForCounters = 0.006, kLeastForStacks = 0.004;  // ... and of that
 constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
 constexpr size_t kMostValues = 60;
@@ -81,11 +83,15 @@ bool Watcher::look() {
   stop_ns_ = now_ns() + kLongestLookNs;
   for (auto& [pid, target] : targets_) target->stop_at(stop_ns_);
   if (now >= next_counters_s_) {
-    next_counters_s_ = now + kCountersEveryS;
+    const int64_t before = thread_cpu_ns();
     find_processes();
     read_counters();
     read_variables();
     forget_if_much();
+    const double cost = 1e-9 * double(thread_cpu_ns() - before);
+    const double every = std::max(kCountersEveryS, cost / kMostForCounters);
+    counters_share_ = cost / every;
+    next_counters_s_ = now + std::min(every, kMostBetweenCountersS);
   }
   if (now >= next_around_s_) {
     next_around_s_ = now + kAroundEveryS;
@@ -94,8 +100,10 @@ bool Watcher::look() {
   if (now >= next_stacks_s_) {
     const int64_t before = thread_cpu_ns();
     read_stacks();
+    read_prints();
     const double cost = 1e-9 * double(thread_cpu_ns() - before);
-    next_stacks_s_ = now + std::max(kStacksEveryS, cost / kMostOfACore) * pause_.next();
+    const double share = std::max(kLeastForStacks, kMostOfACore - counters_share_);
+    next_stacks_s_ = now + std::max(kStacksEveryS, cost / share) * pause_.next();
   }
   return true;
 }
@@ -227,6 +235,7 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
     else if (target.launches_since_s < 0) target.launches_since_s = now_s();
     note_rank(target, seen);
     account = seen.account;  // of a torn one by its outer frames, which stood still
+    if (role == Role::kMain) account = compiling_.account_of(seen, now_s());
     if (role == Role::kMain) last_account_ = seen.account;
     if (role == Role::kMain && !thread.torn) note_training_thread(thread, seen);
     if (role == Role::kWorker && seen.activity == Activity::kIdle &&
@@ -281,6 +290,15 @@ void Watcher::read_stacks() {
     Target& next = *workers[next_worker_++ % workers.size()];
     count_stacks(next, next.seen.role);
   }
+}
+
+// Of a program that we did not start the output goes past us.
+void Watcher::read_prints() {
+  Target* main = main_target();
+  if (options_.launched || !main) return;
+  for (const bool errors : {false, true})
+    if (const std::string lines = main->read_prints(errors); !lines.empty())
+      output_.take(lines, now_s(), errors);
 }
 
 void Watcher::read_ledger(CoreLedger::Used used) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "headway/probe/compiling.h"
 #include "headway/probe/core_ledger.h"
 #include "headway/probe/devices.h"
 #include "headway/probe/output_reader.h"
@@ -62,6 +63,7 @@ class Watcher {
   void forget_if_much();
   bool is_late() const;
   void read_stacks();
+  void read_prints();
   std::optional<Account> count_stacks(Target& target, Role role);
   bool trains_unseen(const SeenStack& stack) const;
   void note_training_thread(const PythonThread& thread, const SeenStack& stack);
@@ -89,6 +91,7 @@ class Watcher {
   VariableProgress variables_;
   Account last_account_ = Account::kUnknown;  // of the training thread
   CoreLedger ledger_;
+  Compiling compiling_;
   Devices devices_;
   RandomFactor pause_;
   VariableProgress::Loops loops_;
@@ -102,6 +105,7 @@ class Watcher {
   RunFacts run_;
   std::vector<TraceSample> samples_;
   double next_stacks_s_ = 0, next_counters_s_ = 0, next_around_s_ = 1;
+  double counters_share_ = 0;  // of a core, that reading counters takes
   double moved_s_ = 0;  // when output, a step or reading last moved
   RunRates rates_;
   int64_t last_bytes_ = 0, last_steps_ = 0;

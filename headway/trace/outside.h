@@ -244,6 +244,7 @@ struct Outside {
   SeenFrame positive_loss_at{};    // where a loss is asked for that cannot fall below zero
   SeenFrame learning_rate_at{};    // where the learning rate is set
   SeenFrame schedule_at{};         // where a schedule for it is made
+  SeenFrame shuffles_at{};         // where a stream of samples is mixed
   double learning_rate = 0;        // ... that number; 0: not known
   SeenFrame batch_size_at{};       // where the source gives a number as batch_size, the largest one
   int64_t written_batch_size = 0;  // ... that number

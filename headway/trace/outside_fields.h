@@ -235,6 +235,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("positive_loss_at", s.positive_loss_at);
   f("learning_rate_at", s.learning_rate_at);
   f("schedule_at", s.schedule_at);
+  f("shuffles_at", s.shuffles_at);
   f("learning_rate", s.learning_rate);
   f("batch_size_at", s.batch_size_at);
   f("written_batch_size", s.written_batch_size);

@@ -13,6 +13,7 @@ constexpr int64_t kEnough = 60;
 constexpr double kMuch = 0.3, kMost = 0.5;
 constexpr double kAllTheTime = 0.8;
 constexpr double kLongS = 9;
+constexpr double kMuchTooLongS = 20;
 constexpr double kWorks = 0.3;     // cores
 constexpr double kTracing = 0.15;  // of the training thread's time, once steps are being made
 constexpr double kSettledS = 10;
@@ -68,11 +69,11 @@ std::optional<Finding> first_step_compiling(const E& e) {
   const bool over = from_start && e.stepped() && !tracing && e.training();
   if (!e.running() || !(tracing || compiling || over)) return std::nullopt;
   const double seconds = over ? p.first_step_s - e.seen.training_since_s
-                              : std::max(e.training_s(), 0.0) + on_graph * e.seen.at_s;
+                              : std::max(e.training_s(), on_graph * e.seen.at_s);
   if (seconds < kLongS || (over && e.seen.at_s - p.first_step_s > seconds)) return std::nullopt;
   Finding f{
       .cause = Cause::kFirstStepCompiling,
-      .severity = Severity::kInfo,
+      .severity = !over && seconds >= kMuchTooLongS ? Severity::kWarning : Severity::kInfo,
       .confidence = 0.85,
       .summary = over ? fmt::format("the first step came after {} of tracing and compiling",
                                     duration_text(seconds))
@@ -82,8 +83,8 @@ std::optional<Finding> first_step_compiling(const E& e) {
                        ? fmt::format("later steps take {}", duration_text(p.step_s))
                        : fmt::format("{:.2f} cores work", e.seen.cores)},
       .fix =
-          "nothing to repair; shorter graphs (no Python loops over layers or steps) compile "
-          "faster"};
+          "shorter graphs compile faster: no Python loops over layers, steps or elements inside "
+          "the compiled function (tf.while_loop, jax.lax.scan)"};
   const HotLine hot = e.hottest(traces_or_steps, !over);
   if (hot.frame) f.where = place_text(*hot.frame);
   return f;
@@ -207,14 +208,16 @@ std::optional<Finding> wrong_steps_per_epoch(const E& e) {
 
 // So few samples a step that most of it is what every step costs.
 std::optional<Finding> batch_too_small(const E& e) {
-  constexpr int64_t kSmall = 4;
-  constexpr double kQuick = 10e-3;  // of CPU
+  constexpr int64_t kSmall = 4, kManySteps = 100;
+  constexpr double kQuick = 10e-3;     // of CPU
+  constexpr double kByPython = 0.1;    // of a step: large ones hand nearly all of it to the library
   const SeenProgress& p = e.seen.progress;
   const bool written = e.seen.batch_size == 0;
   const int64_t batch = written ? e.seen.written_batch_size : e.seen.batch_size;
-  if (batch < 1 || batch > kSmall || p.steps < 200 || p.step_s <= 0 ||
-      p.step_s * e.seen.cores > kQuick)
-    return std::nullopt;
+  if (batch < 1 || batch > kSmall || p.steps < kManySteps || p.step_s <= 0) return std::nullopt;
+  const double by_python =
+      e.share_with_lock([](const SeenStack& s) { return does(s, Activity::kStep) && s.training; });
+  if (p.step_s * e.seen.cores > kQuick && by_python < kByPython) return std::nullopt;
   return Finding{
       .cause = Cause::kBatchTooSmall,
       .severity = Severity::kWarning,
@@ -222,7 +225,8 @@ std::optional<Finding> batch_too_small(const E& e) {
       .summary =
           fmt::format("with {} sample{} per step most of the time goes to what every step costs",
                       batch, batch == 1 ? "" : "s"),
-      .evidence = {fmt::format("{} per step", duration_text(p.step_s))},
+      .evidence = {fmt::format("{} per step, {:.0f}% of it in Python itself",
+                               duration_text(p.step_s), 100 * by_python)},
       .where = e.seen.batch_size_at.line > 0 ? place_text(e.seen.batch_size_at) : fit_line_of(e),
       .fix = "batch_size=32 or more, with the learning rate raised to match"};
 }

@@ -15,6 +15,39 @@ constexpr double kInVainS = 18;      // reading all the time
 constexpr double kQuietRead = 20e3;  // bytes per second: no data comes in
 constexpr double kStillS = 7;        // workers that do not move
 constexpr double kIdleCores = 0.03;
+constexpr double kWaits = 0.9;  // of the time, for the first batch
+
+// TensorFlow's training thread stands in its first call and waits for other threads.
+double waits_for_first_batch(const OutsideEvidence& e) {
+  return e.late_share([](const SeenStack& s) {
+    return on_main(s) && s.wait == Wait::kLock &&
+           (s.activity == Activity::kStep || s.activity == Activity::kFetch ||
+            s.activity == Activity::kFit);
+  });
+}
+
+double cores_of_input(const OutsideEvidence& e) {
+  double cores = 0;
+  for (const SeenThreads& each : e.seen.threads)
+    if (!each.main && !each.model) cores += each.cores;
+  return cores;
+}
+
+// A program that mixes its samples makes many, keeps them (its memory grows), and has not trained
+// on one: whoever drops samples or finds none keeps nothing.
+bool fills_unsaid(const OutsideEvidence& e) {
+  constexpr double kBusy = 0.5;
+  if (!e.running() || e.stepped() || !e.training() || e.seen.shuffles_at.line == 0) return false;
+  if (e.training_s() < kNothingYetS || !e.memory_grows()) return false;
+  const bool inside = e.seen.model_threads > 0 && waits_for_first_batch(e) >= kWaits &&
+                      cores_of_input(e) >= kBusy;
+  return inside || e.late_share(producing) >= kAlways;
+}
+
+std::string rss_text(const OutsideEvidence& e) {
+  const SeenProcess* main = e.main();
+  return main ? fmt::format("the process holds {}", size_text(double(main->rss_bytes))) : "";
+}
 
 }  // namespace
 
@@ -34,7 +67,7 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   const bool endless = !e.seen.endless.empty();
   // Who reads on and on may yet give something; not for ever.
   const bool in_vain = nothing_read ? empty_list || endless : endless && e.training_s() >= kInVainS;
-  if (!missing && !(spins >= kMuch && in_vain)) return std::nullopt;
+  if (!missing && (fills_unsaid(e) || spins < kMuch || !in_vain)) return std::nullopt;
   const HotLine hot = e.hottest(producing, true);
   Finding f{.cause = Cause::kSourceNeverYields,
             .severity = Severity::kCritical,
@@ -62,18 +95,13 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
 // TensorFlow's input runs on threads of its own. When its buffers are full they rest; these read
 // and read, and no step was ever made.
 std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e) {
-  constexpr double kLongWithoutS = 14, kWaits = 0.9, kWorks = 0.25, kBusy = 0.5, kReads = 1e6;
+  constexpr double kLongWithoutS = 14, kWorks = 0.25, kBusy = 0.5, kReads = 1e6;
   constexpr double kVeryLongS = 25;  // a step may take long, and nothing is read for it
   if (!e.running() || e.stepped() || e.seen.model_threads == 0) return std::nullopt;
-  const double waits = e.late_share([](const SeenStack& s) {
-    return on_main(s) && s.wait == Wait::kLock &&
-           (s.activity == Activity::kStep || s.activity == Activity::kFetch ||
-            s.activity == Activity::kFit);
-  });
-  double cores = 0;
-  for (const SeenThreads& each : e.seen.threads)
-    if (!each.main && !each.model) cores += each.cores;
-  const bool fills = e.seen.output.shuffle_size > 0 && !e.seen.output.shuffle_filled;
+  const double waits = waits_for_first_batch(e);
+  const double cores = cores_of_input(e);
+  const bool fills = (e.seen.output.shuffle_size > 0 && !e.seen.output.shuffle_filled) ||
+                     fills_unsaid(e);
   const bool works = (cores >= kBusy && e.training_s() >= kVeryLongS) ||
                      (cores >= kWorks && e.seen.read_rate >= kReads);
   if (e.training_s() < kLongWithoutS || waits < kWaits || !works || fills) return std::nullopt;
@@ -136,6 +164,20 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
 
 std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
   const SeenOutput& out = e.seen.output;
+  constexpr const char* kSmaller =
+      "shuffle the file names before they are read and decoded, or take a smaller buffer_size";
+  if (out.shuffle_size <= 0 && fills_unsaid(e))
+    return Finding{
+        .cause = Cause::kShuffleFill,
+        .severity = Severity::kHigh,
+        .confidence = 0.75,
+        .summary = "not stuck: samples are made and kept to be shuffled, no batch has come yet",
+        .evidence = {fmt::format("for {} the input has been at work with {:.2f} cores, and memory "
+                                 "grows",
+                                 duration_text(e.training_s()), e.seen.cores),
+                     rss_text(e)},
+        .where = place_text(e.seen.shuffles_at),
+        .fix = kSmaller};
   if (out.shuffle_size <= 0 || out.shuffle_filled || !e.running() || e.stepped())
     return std::nullopt;
   const double rate = out.shuffle_last_s > out.shuffle_first_s
@@ -154,10 +196,8 @@ std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
           with_commas(out.shuffle_size),
           left >= 0 ? fmt::format("; full in about {}", duration_text(left)) : "")},
       .where = fmt::format("shuffle({})", out.shuffle_size),
-      .fix =
-          "shuffle the file names before they are read and decoded, or take a smaller buffer_size"};
-  if (const SeenProcess* main = e.main())
-    f.evidence.push_back(fmt::format("the process holds {}", size_text(double(main->rss_bytes))));
+      .fix = kSmaller};
+  f.evidence.push_back(rss_text(e));
   return f;
 }
 

@@ -20,6 +20,11 @@ constexpr double kWild = 0.5;         // swing against the loss itself
 constexpr double kStillSwings = 0.7;  // late against early
 constexpr double kTurnsOften = 0.5;
 
+// Does one model tell these losses? Of a pool's results each is of a training of its own.
+bool is_one_series(const Observations& o) {
+  return o.looks && (o.looks->workers() == 0 || o.looks->trains_itself());
+}
+
 std::string loss_where(const Observations& o) { return o.ledger.where(Account::kComputes); }
 
 // The line that sets the learning rate, where the source has one.
@@ -147,7 +152,7 @@ std::optional<Finding> told_negative(const Observations& o) {
 
 std::optional<Finding> told_growing(const Observations& o) {
   const Losses& l = o.losses;
-  if (l.size() < kFew || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
+  if (!is_one_series(o) || l.size() < kFew || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
   const double first = l.from_the_start() ? o.looks->seen.progress.first_loss : l.first();
   const bool thrown = l.highest() >= kThrown * std::max(first, kNextToNothing);
   if (first < kNextToNothing || l.last() - first < kSure * l.error()) return std::nullopt;
@@ -188,7 +193,7 @@ std::optional<Finding> told_thrown(const Observations& o) {
 
 std::optional<Finding> told_oscillating(const Observations& o) {
   const Losses& l = o.losses;
-  if (l.size() < kMany || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
+  if (!is_one_series(o) || l.size() < kMany || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
   const double level = std::abs(l.last());
   if (level < kNextToNothing || l.swing(true) < kWild * level) return std::nullopt;
   if (l.swing(true) < kStillSwings * l.swing(false) || l.turns() < kTurnsOften) return std::nullopt;
