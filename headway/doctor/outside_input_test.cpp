@@ -153,5 +153,34 @@ TEST(OutsideRules, ASourceThatReadsOnAndOnInVainIsNamedAfterAWhile) {
   EXPECT_NE(first_cause(trace), "source-never-yields");
 }
 
+// TensorFlow's input works, and the first batch has not come.
+Trace before_the_first_batch(double grown_bytes) {
+  Trace trace = watched(
+      {stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(data)")}, 300)});
+  Outside& seen = trace.outside;
+  seen.framework = Framework::kTensorFlow;
+  seen.progress = {};
+  seen.model_threads = 2;
+  seen.at_s = 30;
+  seen.threads = {{.name = "python", .count = 4, .cores = 1.8, .busiest = 0.9}};
+  seen.cores = 1.8;
+  for (int i = 0; i <= 60; ++i) {
+    TraceSample& sample = trace.samples.emplace_back();
+    sample.at_s = 0.5 * i;
+    sample.system.rss_bytes = static_cast<int64_t>(500e6 + grown_bytes * i / 60);
+  }
+  return trace;
+}
+
+TEST(OutsideRules, ABufferThatFillsIsToldFromASourceThatGivesNothing) {
+  Trace trace = before_the_first_batch(200e6);
+  EXPECT_EQ(first_cause(trace), "source-never-yields");
+  trace.outside.shuffles_at = users(12, "", "data = data.shuffle(40000)");
+  EXPECT_EQ(first_cause(trace), "shuffle-fill");
+  trace = before_the_first_batch(0);
+  trace.outside.shuffles_at = users(12, "", "data = data.shuffle(40000)");
+  EXPECT_EQ(first_cause(trace), "source-never-yields");
+}
+
 }  // namespace
 }  // namespace headway

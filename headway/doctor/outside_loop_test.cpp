@@ -52,6 +52,23 @@ TEST(OutsideRules, ANeighbourThatComesAndStaysIsNoGrowth) {
   EXPECT_EQ(cause_of_paces([](int i) { return 10e-3 * noise(i); }), "none");
 }
 
+// Of 300 looks at steps so many hold Python's lock.
+std::string cause_of_batch(int64_t size, int64_t with_lock) {
+  SeenStack steps = training(300);
+  steps.with_gil = with_lock;
+  Trace trace = watched({steps});
+  trace.outside.batch_size = size;
+  trace.outside.progress.step_s = 0.03;
+  trace.outside.progress.steps = 600;
+  return first_cause(trace);
+}
+
+TEST(OutsideRules, AStepThatIsMostlyPythonHasTooSmallABatch) {
+  EXPECT_EQ(cause_of_batch(1, 60), "batch-too-small");
+  EXPECT_EQ(cause_of_batch(1, 6), "none");    // a large model, one sample at a time
+  EXPECT_EQ(cause_of_batch(32, 60), "none");  // a small one
+}
+
 TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
   Trace trace = watched(
       {stack(Activity::kTrace, Wait::kNothing, {users(30, "<module>", "model.fit(x)")}, 200),

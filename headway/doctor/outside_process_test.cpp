@@ -105,5 +105,26 @@ TEST(OutsideRules, WorkersThatWaitForWorkAreNot) {
   EXPECT_EQ(first_cause(trace), "none");
 }
 
+// Two workers on 4 cores, each with so many threads that want one.
+std::string cause_of_threads(int64_t each) {
+  Trace trace = watched({training(300)});
+  Outside& seen = trace.outside;
+  for (int64_t pid : {2, 3})
+    seen.processes.push_back({.pid = pid,
+                              .role = Role::kWorker,
+                              .name = "python",
+                              .state = TaskState::kRunning,
+                              .threads = each,
+                              .cores = 2,
+                              .wanting = each});
+  seen.cores = 4, seen.wanted_cores = 2.0 * double(each), seen.ready_share = 0.6;
+  return first_cause(trace);
+}
+
+TEST(OutsideRules, WorkersWithManyThreadsEachGetInEachOthersWay) {
+  EXPECT_EQ(cause_of_threads(16), "thread-oversubscription");
+  EXPECT_EQ(cause_of_threads(2), "none");
+}
+
 }  // namespace
 }  // namespace headway

@@ -25,6 +25,33 @@ TEST(ToldLosses, ALossThatWentUpAndStaysThereIsNamed) {
   EXPECT_EQ(cause_of_losses(5e8, 2), "none");  // it came back
 }
 
+// Loss after loss jumps between two values.
+Trace swinging() {
+  Trace trace = watched({training(300)});
+  for (int i = 0; i < 40; ++i)
+    trace.outside.losses.push_back({0.5 * i, 50 * i, i % 2 == 0 ? 0.5 : 3.0 + 0.01 * i});
+  return trace;
+}
+
+TEST(ToldLosses, SwingsThatDoNotShrinkAreNamed) {
+  EXPECT_EQ(first_cause(swinging()), "loss-oscillates");
+}
+
+TEST(ToldLosses, ResultsOfAPoolAreNoSeries) {
+  Trace trace = swinging();
+  trace.outside.framework = Framework::kNone;
+  trace.outside.stacks = {stack(Activity::kFetch, Wait::kLock,
+                                {library("multiprocessing/pool.py", "IMapIterator.next"),
+                                 users(9, "main", "for loss in pool.imap(train, jobs):")},
+                                300)};
+  trace.outside.processes.push_back({.pid = 2,
+                                     .role = Role::kWorker,
+                                     .name = "python",
+                                     .state = TaskState::kRunning,
+                                     .cores = 1});
+  EXPECT_NE(first_cause(trace), "loss-oscillates");
+}
+
 TEST(ToldLosses, ALearningRateThatVanishedLongAgoIsNamed) {
   Trace trace = watched({training(300)});
   SeenProgress& p = trace.outside.progress;

@@ -214,7 +214,9 @@ bool OutputReader::tqdm_line(const std::string& line, double now_s) {
   if (names_other_work(head) || (validating_ && !named)) return true;
   if (named) progress_.epoch = *named;
   if (bars_.size() >= kMostBars) bars_.clear();
-  int64_t& last = bars_[{named.value_or(-1), of}];
+  const auto [bar_at, is_new] = bars_.try_emplace({named.value_or(-1), of}, 0);
+  int64_t& last = bar_at->second;
+  if (is_new && joins_late_) last = step, joins_late_ = false;
   made(step < last ? step : step - last, now_s);
   last = step;
   progress_.step = step;
@@ -267,6 +269,7 @@ void OutputReader::plain_line(const std::string& line, double now_s) {
 }
 
 void OutputReader::at_step(int64_t epoch, int64_t step, int64_t of, double now_s) {
+  if (joins_late_) last_epoch_ = epoch, last_step_ = step, joins_late_ = false;
   int64_t done = step - last_step_;
   // An epoch that begins anew, or a count that goes on through all of them.
   if (done < 0 || (epoch != last_epoch_ && done == 0)) done = step;

@@ -32,6 +32,8 @@ class OutputReader {
   // Whether the program uses one. Where none does, any line that counts tells of progress; else it
   // must tell a loss, too.
   void framework(bool used) { framework_ = used; }
+  // The program ran before it was watched: what its first line counts was not made meanwhile.
+  void joins_late() { joins_late_ = true; }
   // The training thread validates: bars and losses of now are not of training.
   void validates(bool now) { validating_ = now; }
 
@@ -58,6 +60,7 @@ class OutputReader {
   bool learns_length_ = false;  // Keras was not told how many steps an epoch has
   bool validating_ = false;
   bool framework_ = true;
+  bool joins_late_ = false;
   int64_t last_epoch_ = 0, last_step_ = 0;
   std::map<std::pair<int64_t, int64_t>, int64_t>
       bars_;  // tqdm's by epoch and length: the last step

@@ -162,5 +162,13 @@ TEST(OutputReader, AStepThatIsCountedThroughAllEpochsGoesOn) {
   EXPECT_EQ(reader.progress().steps, 960);
 }
 
+TEST(OutputReader, WhatWasMadeBeforeItLookedDoesNotCount) {
+  OutputReader reader;
+  reader.joins_late();
+  reader.take("step 1000 loss 0.5\nstep 1010 loss 0.4\n", 1);
+  EXPECT_EQ(reader.progress().steps, 10);
+  EXPECT_EQ(reader.progress().step, 1010);
+}
+
 }  // namespace
 }  // namespace headway

@@ -17,6 +17,7 @@ constexpr size_t kMostMakers = 4096;
 constexpr double kLookAgainS = 0.25, kLookSeldomS = 3;
 constexpr size_t kMostValues = 60;             // of one stack
 constexpr double kStillS = 2, kAskEveryS = 2;  // whom a thread waits for
+constexpr double kMuchOfTheTime = 0.3;         // a thread that wants a core
 constexpr double kLate = 0.6;                  // how much of the last rate stays in "of late"
 
 TaskState state_of(char letter) {
@@ -200,12 +201,18 @@ bool Target::read_counters(double now_s) {
       if (thread.tid != pid_ && !makes_data_.count(thread.tid)) model_s += used + waited;
       double& cores = thread_cores[thread.tid];
       cores = kLate * cores + (1 - kLate) * used / passed;
+      double& wanted = thread_wants_[thread.tid];
+      wanted = kLate * wanted + (1 - kLate) * (used + waited) / passed;
     }
     now[thread.tid] = thread;
     if (inside_ != pid_ && !before_.count(thread.tid))
       outside_[number_inside(pid_, thread.tid)] = thread.tid;
   }
-  std::erase_if(thread_cores, [&](const auto& each) { return !now.count(each.first); });
+  const auto is_gone = [&](const auto& each) { return !now.count(each.first); };
+  std::erase_if(thread_cores, is_gone);
+  std::erase_if(thread_wants_, is_gone);
+  seen.wanting = std::count_if(thread_wants_.begin(), thread_wants_.end(),
+                               [](const auto& each) { return each.second >= kMuchOfTheTime; });
   before_ = std::move(now);
   if (passed > 0) seen.cores = kLate * seen.cores + (1 - kLate) * grown / passed;
   seen.cpu_s = stat.cpu_s;

@@ -85,6 +85,7 @@ class Target {
   std::unique_ptr<PythonValues> values_;
   std::unique_ptr<PythonPrints> prints_;
   ThreadCounters counters_;
+  std::map<pid_t, double> thread_wants_;  // cores, used or waited for of late
   std::map<pid_t, pid_t> outside_;  // numbers of threads, when they differ
   std::set<pid_t> makes_data_;      // threads beside the main one that ran Python
   std::map<pid_t, ThreadCounters::Thread> before_;

@@ -47,7 +47,10 @@ Watcher::Watcher(pid_t root, Options options)
   read_limits_of(root);
   run_.machine_cores = sysconf(_SC_NPROCESSORS_ONLN);
   const TaskStat stat = stat_of(root);
-  if (!options.launched) seen_.unwatched = why_not_readable(root);
+  if (!options.launched) {
+    seen_.unwatched = why_not_readable(root);
+    output_.joins_late();
+  }
   if (!options.launched && stat.state != '?') {
     const double up = std::strtod(file_text("/proc/uptime", 64).c_str(), nullptr);
     seen_.since_start_s = std::max(0.0, up - stat.started_s);

@@ -79,6 +79,7 @@ struct SeenProcess {
   int64_t threads = 0, rss_bytes = 0;
   double cpu_s = 0;
   double cores = 0;            // used of late
+  int64_t wanting = 0;         // threads that of late ran or waited for a core much of the time
   double still_s = 0;          // its Python threads' stacks have not changed for so long
   Wait wait = Wait::kNothing;  // of the main thread
   std::string waits_for{};     // whom, as far as known: "10.0.0.7:443", "train.lock, held by 812"

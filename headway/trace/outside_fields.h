@@ -52,6 +52,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("rss_bytes", s.rss_bytes);
   f("cpu_s", s.cpu_s);
   f("cores", s.cores);
+  f("wanting", s.wanting);
   f("still_s", s.still_s);
   f("wait", s.wait);
   f("waits_for", s.waits_for);

@@ -257,8 +257,42 @@ std::optional<Finding> single_core(const E& e) {
                  .fix = "start it without taskset, and leave os.sched_setaffinity out"};
 }
 
+namespace {
+
+// Workers that compute with as many threads each as there are cores, or more.
+std::optional<Finding> workers_oversubscribe(const E& e) {
+  int64_t all = 0, most = 0, processes = 0;
+  for (const SeenProcess& p : e.seen.processes) {
+    if (!p.there() || p.wanting == 0) continue;
+    ++processes, all += p.wanting;
+    if (p.role == Role::kWorker) most = std::max(most, p.wanting);
+  }
+  if (e.seen.ready_share < kCrowded || double(most) < e.cpus() ||
+      double(all) < 2 * kManyPerCore * e.cpus() ||
+      e.seen.wanted_cores < kManyPerCore * e.cpus())
+    return std::nullopt;
+  return Finding{
+      .cause = Cause::kThreadOversubscription,
+      .severity = Severity::kWarning,
+      .confidence = 0.75,
+      .summary = fmt::format("{} threads of {} processes share {:.3g} cores and get in each "
+                             "other's way",
+                             all, processes, e.cpus()),
+      .evidence = {fmt::format("up to {} threads in one worker want a core; ready threads had none "
+                               "{:.0f}% of their time",
+                               most, 100 * e.seen.ready_share)},
+      .where = "threads of the workers",
+      .fix =
+          "one thread per worker: OMP_NUM_THREADS=1 before they start, "
+          "threadpoolctl.threadpool_limits(1) or torch.set_num_threads(1) in them"};
+}
+
+}  // namespace
+
 std::optional<Finding> thread_oversubscription(const E& e) {
-  if (e.workers() > 0 || e.seen.at_s < 8 || !e.training()) return std::nullopt;
+  if (e.seen.at_s < 8) return std::nullopt;
+  if (e.workers() > 0) return workers_oversubscribe(e);
+  if (!e.training()) return std::nullopt;
   int64_t busy = 0;
   std::string names;
   for (const SeenThreads& group : e.seen.threads) {
