@@ -100,7 +100,8 @@ void add_attach(CLI::App& app, Task& task, int& status) {
       "attach", "watch a running training of any framework, and say what holds it");
   verb->add_option("pid", settings->pid,
                    "its process number; without one, likely processes are listed");
-  verb->add_flag("--once", settings->once, "one verdict (as soon as something is clear, after 24 s at most), then end");
+  verb->add_flag("--once", settings->once,
+                 "one verdict (as soon as something is clear, after 24 s at most), then end");
   verb->add_flag("--json", settings->json, "one JSON object on standard output");
   CLI::Option* stacks = verb->add_flag(
       "--stacks", settings->stacks,

@@ -87,7 +87,9 @@ nlohmann::json settings_in(std::string_view text) {
 
 // The settings as they come back from the file, so that both compare.
 Manifest::Manifest(std::string folder, nlohmann::json settings)
-    : folder_(made(std::move(folder))), settings_(parse_json(text_of(settings))), lock_(folder_, "headway convert") {
+    : folder_(made(std::move(folder))),
+      settings_(parse_json(text_of(settings))),
+      lock_(folder_, "headway convert") {
   remove_unfinished(folder_);
   check_earlier();
   if (!continues_) write({{"version", kVersion}, {"settings", settings_}, {"finished", false}});

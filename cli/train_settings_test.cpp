@@ -43,7 +43,8 @@ TEST_F(TrainConfig, WhatIsWrongIsNamedByItsLine) {
 }
 
 TEST_F(TrainConfig, AFileThatIsNoConfigTakesNoMemory) {
-  EXPECT_EQ(refusal_of(std::string(2 << 20, '\n')), "run.toml: 2097152 bytes; at most 1048576 are read into memory at once");
+  EXPECT_EQ(refusal_of(std::string(2 << 20, '\n')),
+            "run.toml: 2097152 bytes; at most 1048576 are read into memory at once");
 }
 
 }  // namespace

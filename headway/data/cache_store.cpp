@@ -226,8 +226,8 @@ class FileCache : public CacheStore {
                   "name another file, or delete this one if nobody needs it");
     }
     if (const char version = start[kMagic.size()]; version != kVersion) {
-      throw Error(fmt::format("cache: {} is a cache of version {:?}; this headway reads {:?}", path_,
-                              version, kVersion),
+      throw Error(fmt::format("cache: {} is a cache of version {:?}; this headway reads {:?}",
+                              path_, version, kVersion),
                   "delete the file to make it again, or name another one");
     }
   }

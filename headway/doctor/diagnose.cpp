@@ -33,7 +33,8 @@ void drop_general(std::vector<Finding>& findings) {
     const CauseRule* rule = rule_of(f.cause);
     return f.severity >= Severity::kWarning && !is_general(f.cause) &&
            f.cause != Cause::kDecodeSaturated && f.cause != Cause::kBatchTooSmall &&
-           f.cause != Cause::kStepTimeGrows && f.cause != Cause::kNeighboursTakeCores && rule && rule->effect == Effect::kSlow;
+           f.cause != Cause::kStepTimeGrows && f.cause != Cause::kNeighboursTakeCores && rule &&
+           rule->effect == Effect::kSlow;
   };
   if (std::any_of(findings.begin(), findings.end(), known))
     std::erase_if(findings, [](const Finding& f) { return is_general(f.cause); });

@@ -64,8 +64,7 @@ bool TFRecordReader::next(Record& record) {
   const uint64_t most = std::min(options_.max_record_bytes, kFarBeyond);
   if (length > most) {
     in_.seek(offset + std::min(length, kFarBeyond) + kFrameBytes);
-    fail(offset,
-         fmt::format("a record of {} bytes, above the limit of {}", length, most),
+    fail(offset, fmt::format("a record of {} bytes, above the limit of {}", length, most),
          "raise max_record_bytes if it is real");
   }
   if (!in_.need(length + kFrameBytes)) {

@@ -79,8 +79,8 @@ std::string PythonObjects::type_name(uint64_t type) {
 }
 
 // A dict: its keys at 32. These from 3.11 on: log2 of the index's bytes at 9, kind at 10, number of
-// entries at 24, the index at 32, and behind it the entries: (hash,) key, value. Before: the size of
-// the index at 8, entries at 32, the index at 40.
+// entries at 24, the index at 32, and behind it the entries: (hash,) key, value. Before: the size
+// of the index at 8, entries at 32, the index at 40.
 std::vector<std::pair<uint64_t, uint64_t>> PythonObjects::entries_of(uint64_t dict,
                                                                      int64_t most) const {
   constexpr TargetField<uint64_t> kKeys = 32;

@@ -6,12 +6,12 @@
 namespace headway {
 namespace {
 
-constexpr int kLookAgain = 100;              // reads: a program may replace its streams
-constexpr size_t kInterpreter = 64 << 10;    // of its state, in which the dict of sys is looked for
-constexpr size_t kBuffer = 8192;             // io.DEFAULT_BUFFER_SIZE
-constexpr int64_t kMostNames = 400;          // the dict of sys has about 90
-constexpr int64_t kMostHeld = 100000;        // pieces of text
-constexpr int64_t kMostAtOnce = 64;          // of those, in one read
+constexpr int kLookAgain = 100;            // reads: a program may replace its streams
+constexpr size_t kInterpreter = 64 << 10;  // of its state, in which the dict of sys is looked for
+constexpr size_t kBuffer = 8192;           // io.DEFAULT_BUFFER_SIZE
+constexpr int64_t kMostNames = 400;        // the dict of sys has about 90
+constexpr int64_t kMostHeld = 100000;      // pieces of text
+constexpr int64_t kMostAtOnce = 64;        // of those, in one read
 constexpr int64_t kHoldsBack = 8;
 constexpr size_t kLongestPiece = 2000;
 

@@ -55,7 +55,8 @@ std::string printed_by(const std::string& print, bool errors, const std::string&
 }
 
 TEST(PythonPrints, ReadsWhatAProgramFlushes) {
-  const std::string text = printed_by("print(f'step {step} loss 0.5', flush=True)", false, "loss 0.5\n");
+  const std::string text =
+      printed_by("print(f'step {step} loss 0.5', flush=True)", false, "loss 0.5\n");
   if (text == "no Python") GTEST_SKIP() << "no Python here, or not to be read";
   EXPECT_NE(text.find("step "), std::string::npos) << text;
   EXPECT_NE(text.find(" loss 0.5\n"), std::string::npos) << text;

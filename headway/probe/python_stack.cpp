@@ -226,8 +226,7 @@ std::optional<PythonStacks::Walk> PythonStacks::walk(uint64_t thread) {
   return out;
 }
 
-std::optional<PythonStacks::RawStack> PythonStacks::frames_from(uint64_t frame,
-                                                                FramePages& pages,
+std::optional<PythonStacks::RawStack> PythonStacks::frames_from(uint64_t frame, FramePages& pages,
                                                                 bool& moved) const {
   RawStack out;
   char bytes[PythonOffsets::kLargestFrame];

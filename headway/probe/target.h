@@ -86,8 +86,8 @@ class Target {
   std::unique_ptr<PythonPrints> prints_;
   ThreadCounters counters_;
   std::map<pid_t, double> thread_wants_;  // cores, used or waited for of late
-  std::map<pid_t, pid_t> outside_;  // numbers of threads, when they differ
-  std::set<pid_t> makes_data_;      // threads beside the main one that ran Python
+  std::map<pid_t, pid_t> outside_;        // numbers of threads, when they differ
+  std::set<pid_t> makes_data_;            // threads beside the main one that ran Python
   std::map<pid_t, ThreadCounters::Thread> before_;
   double looked_s_ = -1e9, counted_s_ = -1, asked_s_ = -1e9;
   uint64_t all_fingerprint_ = 0;

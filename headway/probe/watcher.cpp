@@ -22,10 +22,10 @@ namespace {
 constexpr double kStacksEveryS = 0.05, kCountersEveryS = 0.5, kAroundEveryS = 5;
 constexpr double kMostBetweenCountersS = 1;  // rules look at the last seconds
 constexpr int64_t kLongestLookNs = 500'000'000;
-constexpr size_t kMostKept = 256 << 20;  // of what targets showed us
-constexpr double kMostOfACore = 0.015;   // for all that is read ...
+constexpr size_t kMostKept = 256 << 20;                              // of what targets showed us
+constexpr double kMostOfACore = 0.015;                               // for all that is read ...
 constexpr double kMostForCounters = 0.006, kLeastForStacks = 0.004;  // ... and of that
-constexpr size_t kWorkersPerLook = 2;    // stacks of workers are read in turn
+constexpr size_t kWorkersPerLook = 2;  // stacks of workers are read in turn
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
 constexpr size_t kMostValues = 60;
 constexpr double kLongAtWorkS = 15;

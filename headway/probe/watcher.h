@@ -106,7 +106,7 @@ class Watcher {
   std::vector<TraceSample> samples_;
   double next_stacks_s_ = 0, next_counters_s_ = 0, next_around_s_ = 1;
   double counters_share_ = 0;  // of a core, that reading counters takes
-  double moved_s_ = 0;  // when output, a step or reading last moved
+  double moved_s_ = 0;         // when output, a step or reading last moved
   RunRates rates_;
   int64_t last_bytes_ = 0, last_steps_ = 0;
   double tree_cpu_s_ = 0;

@@ -90,8 +90,8 @@ static void run_headway(const std::string& words) {
 std::string drawn_images(const Setup& setup, int64_t count, int64_t side, const char* format,
                          const char* name) {
   const std::string folder = setup.folder + "/" + name;
-  run_headway(fmt::format("make-data --out {} --count {} --width {} --height {} --format {}", folder,
-                      count, side, side, format));
+  run_headway(fmt::format("make-data --out {} --count {} --width {} --height {} --format {}",
+                          folder, count, side, side, format));
   return folder;
 }
 

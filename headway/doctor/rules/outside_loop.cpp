@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "headway/doctor/rules/outside.h"
 #include "headway/doctor/rules/observed.h"
+#include "headway/doctor/rules/outside.h"
 
 namespace headway {
 namespace {
@@ -209,8 +209,8 @@ std::optional<Finding> wrong_steps_per_epoch(const E& e) {
 // So few samples a step that most of it is what every step costs.
 std::optional<Finding> batch_too_small(const E& e) {
   constexpr int64_t kSmall = 4, kManySteps = 100;
-  constexpr double kQuick = 10e-3;     // of CPU
-  constexpr double kByPython = 0.1;    // of a step: large ones hand nearly all of it to the library
+  constexpr double kQuick = 10e-3;   // of CPU
+  constexpr double kByPython = 0.1;  // of a step: large ones hand nearly all of it to the library
   const SeenProgress& p = e.seen.progress;
   const bool written = e.seen.batch_size == 0;
   const int64_t batch = written ? e.seen.written_batch_size : e.seen.batch_size;

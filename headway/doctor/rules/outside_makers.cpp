@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "headway/doctor/rules/outside_input.h"
 #include "headway/doctor/rules/observed.h"
+#include "headway/doctor/rules/outside_input.h"
 
 namespace headway {
 namespace {

@@ -268,8 +268,7 @@ std::optional<Finding> workers_oversubscribe(const E& e) {
     if (p.role == Role::kWorker) most = std::max(most, p.wanting);
   }
   if (e.seen.ready_share < kCrowded || double(most) < e.cpus() ||
-      double(all) < 2 * kManyPerCore * e.cpus() ||
-      e.seen.wanted_cores < kManyPerCore * e.cpus())
+      double(all) < 2 * kManyPerCore * e.cpus() || e.seen.wanted_cores < kManyPerCore * e.cpus())
     return std::nullopt;
   return Finding{
       .cause = Cause::kThreadOversubscription,

@@ -39,8 +39,8 @@ bool fills_unsaid(const OutsideEvidence& e) {
   constexpr double kBusy = 0.5;
   if (!e.running() || e.stepped() || !e.training() || e.seen.shuffles_at.line == 0) return false;
   if (e.training_s() < kNothingYetS || !e.memory_grows()) return false;
-  const bool inside = e.seen.model_threads > 0 && waits_for_first_batch(e) >= kWaits &&
-                      cores_of_input(e) >= kBusy;
+  const bool inside =
+      e.seen.model_threads > 0 && waits_for_first_batch(e) >= kWaits && cores_of_input(e) >= kBusy;
   return inside || e.late_share(producing) >= kAlways;
 }
 
@@ -100,8 +100,8 @@ std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e) {
   if (!e.running() || e.stepped() || e.seen.model_threads == 0) return std::nullopt;
   const double waits = waits_for_first_batch(e);
   const double cores = cores_of_input(e);
-  const bool fills = (e.seen.output.shuffle_size > 0 && !e.seen.output.shuffle_filled) ||
-                     fills_unsaid(e);
+  const bool fills =
+      (e.seen.output.shuffle_size > 0 && !e.seen.output.shuffle_filled) || fills_unsaid(e);
   const bool works = (cores >= kBusy && e.training_s() >= kVeryLongS) ||
                      (cores >= kWorks && e.seen.read_rate >= kReads);
   if (e.training_s() < kLongWithoutS || waits < kWaits || !works || fills) return std::nullopt;
@@ -186,17 +186,16 @@ std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
                       : e.training_s() > 0 ? double(out.shuffle_fill) / e.training_s()
                                            : 0;
   const double left = rate > 0 ? double(out.shuffle_size - out.shuffle_fill) / rate : -1;
-  Finding f{
-      .cause = Cause::kShuffleFill,
-      .severity = Severity::kHigh,
-      .confidence = 0.95,
-      .summary = "not stuck: the shuffle buffer is filled before the first batch comes",
-      .evidence = {fmt::format(
-          "{} of {} elements are in it{}", with_commas(out.shuffle_fill),
-          with_commas(out.shuffle_size),
-          left >= 0 ? fmt::format("; full in about {}", duration_text(left)) : "")},
-      .where = fmt::format("shuffle({})", out.shuffle_size),
-      .fix = kSmaller};
+  Finding f{.cause = Cause::kShuffleFill,
+            .severity = Severity::kHigh,
+            .confidence = 0.95,
+            .summary = "not stuck: the shuffle buffer is filled before the first batch comes",
+            .evidence = {fmt::format(
+                "{} of {} elements are in it{}", with_commas(out.shuffle_fill),
+                with_commas(out.shuffle_size),
+                left >= 0 ? fmt::format("; full in about {}", duration_text(left)) : "")},
+            .where = fmt::format("shuffle({})", out.shuffle_size),
+            .fix = kSmaller};
   f.evidence.push_back(rss_text(e));
   return f;
 }

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "headway/doctor/rules/observed.h"
 #include "headway/doctor/rules/outside.h"
 #include "headway/doctor/rules/outside_input.h"
-#include "headway/doctor/rules/observed.h"
 
 namespace headway {
 namespace {

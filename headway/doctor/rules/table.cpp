@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "headway/doctor/rules/counters.h"
+#include "headway/doctor/rules/observed.h"
 #include "headway/doctor/rules/outside.h"
 #include "headway/doctor/rules/outside_input.h"
 #include "headway/doctor/rules/rules.h"
-#include "headway/doctor/rules/observed.h"
 
 namespace headway {
 namespace {

@@ -152,7 +152,8 @@ std::optional<Finding> told_negative(const Observations& o) {
 
 std::optional<Finding> told_growing(const Observations& o) {
   const Losses& l = o.losses;
-  if (!is_one_series(o) || l.size() < kFew || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
+  if (!is_one_series(o) || l.size() < kFew || o.looks->seen.progress.bad_losses > 0)
+    return std::nullopt;
   const double first = l.from_the_start() ? o.looks->seen.progress.first_loss : l.first();
   const bool thrown = l.highest() >= kThrown * std::max(first, kNextToNothing);
   if (first < kNextToNothing || l.last() - first < kSure * l.error()) return std::nullopt;
@@ -193,7 +194,8 @@ std::optional<Finding> told_thrown(const Observations& o) {
 
 std::optional<Finding> told_oscillating(const Observations& o) {
   const Losses& l = o.losses;
-  if (!is_one_series(o) || l.size() < kMany || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
+  if (!is_one_series(o) || l.size() < kMany || o.looks->seen.progress.bad_losses > 0)
+    return std::nullopt;
   const double level = std::abs(l.last());
   if (level < kNextToNothing || l.swing(true) < kWild * level) return std::nullopt;
   if (l.swing(true) < kStillSwings * l.swing(false) || l.turns() < kTurnsOften) return std::nullopt;

@@ -1,9 +1,8 @@
-#include "headway/doctor/rules/observed.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "headway/doctor/rules/observed.h"
 #include "headway/doctor/rules/outside_input.h"
 
 namespace headway {
