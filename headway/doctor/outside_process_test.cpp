@@ -126,5 +126,48 @@ TEST(OutsideRules, WorkersWithManyThreadsEachGetInEachOthersWay) {
   EXPECT_EQ(cause_of_threads(2), "none");
 }
 
+// Nothing moves: the main process waits for the end of one that it started, which waits for this.
+std::string cause_behind(Wait wait_of_child) {
+  Trace trace = watched({stack(
+      Activity::kUser, Wait::kChild,
+      {library("subprocess.py", "Popen.wait"), users(20, "score", "if proc.wait() != 0:")}, 300)});
+  Outside& seen = trace.outside;
+  seen.quiet_s = seen.main_still_s = 12;
+  seen.cores = 0;
+  seen.processes[0].cores = 0;
+  seen.processes[0].wait = Wait::kChild;
+  seen.processes.push_back({.pid = 2,
+                            .role = Role::kWorker,
+                            .name = "python",
+                            .state = TaskState::kSleeping,
+                            .wait = wait_of_child});
+  return first_cause(trace);
+}
+
+TEST(OutsideRules, WhatAStartedProcessWaitsForHoldsTheRunUp) {
+  EXPECT_EQ(cause_behind(Wait::kPipe), "waits-for-pipe");
+  EXPECT_EQ(cause_behind(Wait::kTerminal), "waits-for-terminal");
+}
+
+// Memory in use grows by 10 MB per second; so much of that is newly asked for.
+std::string cause_of_growth(double asked_for) {
+  Trace trace = watched({training(300)});
+  trace.outside.at_s = 40;
+  for (int i = 0; i <= 80; ++i) {
+    TraceSample& sample = trace.samples.emplace_back();
+    sample.at_s = 0.5 * i;
+    sample.system.rss_bytes = static_cast<int64_t>(500e6 + 5e6 * i);
+    sample.system.address_bytes = static_cast<int64_t>(3e9 + asked_for * 5e6 * i);
+    sample.system.available_bytes = 8'000'000'000;
+  }
+  const auto findings = diagnose(trace);
+  return findings.empty() || findings[0].severity == Severity::kInfo ? "none" : findings[0].id();
+}
+
+TEST(OutsideRules, AnArrayThatFillsIsNoLeak) {
+  EXPECT_EQ(cause_of_growth(1), "host-memory-leak");
+  EXPECT_EQ(cause_of_growth(0), "none");
+}
+
 }  // namespace
 }  // namespace headway

@@ -52,6 +52,34 @@ TEST(ToldLosses, ResultsOfAPoolAreNoSeries) {
   EXPECT_NE(first_cause(trace), "loss-oscillates");
 }
 
+// Begins at 2.7 and falls by `fall` of that, with noise.
+std::string cause_of_noisy_losses(double fall, bool crossentropy) {
+  Trace trace = watched({training(300)});
+  for (int i = 0; i < 80; ++i)
+    trace.outside.losses.push_back(
+        {0.25 * i, 10 * i, 2.7 * (1 - fall * i / 80) + 0.2 * ((i * 7919) % 13 - 6) / 6.0});
+  trace.outside.launched = true;
+  trace.outside.progress.steps = 800;
+  trace.outside.progress.first_loss = 2.7;
+  if (crossentropy) trace.outside.crossentropy_at = users(5, "", "loss = cross_entropy(y, t)");
+  return first_cause(trace);
+}
+
+TEST(ToldLosses, ACrossentropyThatNeverMovesIsFrozenHoweverNoisy) {
+  EXPECT_EQ(cause_of_noisy_losses(0, true), "loss-frozen");
+  EXPECT_EQ(cause_of_noisy_losses(0.1, true), "none");
+  EXPECT_EQ(cause_of_noisy_losses(0, false), "none");
+}
+
+TEST(ToldLosses, AnUntrainedModelIsNotAlwaysRight) {
+  Trace trace = watched({training(300)});
+  for (int i = 0; i < 20; ++i) trace.outside.losses.push_back({1.0 * i, 50 * i, 0});
+  trace.outside.positive_loss_at = users(5, "", "loss='categorical_crossentropy'");
+  EXPECT_EQ(first_cause(trace), "none");  // it was learnt before we looked
+  trace.outside.launched = true;
+  EXPECT_EQ(first_cause(trace), "loss-output-mismatch");
+}
+
 TEST(ToldLosses, ALearningRateThatVanishedLongAgoIsNamed) {
   Trace trace = watched({training(300)});
   SeenProgress& p = trace.outside.progress;

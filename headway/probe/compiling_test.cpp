@@ -20,6 +20,14 @@ TEST(Compiling, WhatFollowsTheBuildingOfAGraphBelongsToIt) {
   EXPECT_EQ(compiling.account_of(look(Activity::kStep, 7), 1.95), Account::kComputes);
 }
 
+TEST(Compiling, AGlimpseOfBuildingDoesNotMakeStepsCompile) {
+  Compiling compiling;
+  compiling.account_of(look(Activity::kTrace, 7), 1.0);
+  compiling.account_of(look(Activity::kTrace, 7), 1.4);
+  compiling.account_of(look(Activity::kTrace, 7), 3.0);  // fit() is one line for all its steps
+  EXPECT_EQ(compiling.account_of(look(Activity::kStep, 7), 3.1), Account::kComputes);
+}
+
 TEST(Compiling, AStepOfAnotherLineIsAStep) {
   Compiling compiling;
   compiling.account_of(look(Activity::kTrace, 7), 1.0);

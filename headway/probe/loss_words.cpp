@@ -116,6 +116,25 @@ std::string small_letters(std::string_view line) {
   return text;
 }
 
+// Calls `take` with the rank of each word that names a loss of training, and where it ends.
+template <typename F>
+void each_loss(const std::string& text, F&& take) {
+  bool of_others = false;  // the word before, with nothing but a blank between, says so
+  for (size_t i = 0; i < text.size();) {
+    if (!is_word(text[i])) {
+      ++i;
+      continue;
+    }
+    size_t end = i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    const std::string_view word = std::string_view(text).substr(i, end - i);
+    const Rank rank = of_others && text[i - 1] == ' ' ? kNone : rank_of(word);
+    if (rank != kNone) take(rank, end);
+    of_others = of_validation(word) && end + 1 < text.size() && is_word(text[end + 1]);
+    i = end;
+  }
+}
+
 }  // namespace
 
 std::optional<double> rate_in(std::string_view line) {
@@ -139,27 +158,35 @@ std::optional<double> loss_in(std::string_view line) {
   if (text.find("train_runtime") != std::string::npos) return std::nullopt;  // a mean, at the end
   std::optional<double> best;
   Rank best_rank = kNone;
-  bool of_others = false;  // the word before, with nothing but a blank between, says so
-  for (size_t i = 0; i < text.size();) {
-    if (!is_word(text[i])) {
-      ++i;
-      continue;
-    }
-    size_t end = i;
-    while (end < text.size() && is_word(text[end])) ++end;
-    const std::string_view word = std::string_view(text).substr(i, end - i);
-    const Rank rank = of_others && text[i - 1] == ' ' ? kNone : rank_of(word);
-    if (rank > best_rank) {
-      if (const auto value = value_behind(text, end)) best = value, best_rank = rank;
-    }
-    of_others = of_validation(word) && end + 1 < text.size() && is_word(text[end + 1]);
-    i = end;
-  }
+  each_loss(text, [&](Rank rank, size_t end) {
+    if (rank <= best_rank) return;
+    if (const auto value = value_behind(text, end)) best = value, best_rank = rank;
+  });
   // "train 0.53" may be anything where no epoch and no step is named.
   if (best_rank == kByTheWay && text.find("epoch") == std::string::npos &&
       text.find("step") == std::string::npos && text.find("iter") == std::string::npos)
     return std::nullopt;
   return best;
+}
+
+bool tells_nan(std::string_view line) {
+  const std::string text = small_letters(line);
+  for (size_t at = text.find("nan"); at != std::string::npos; at = text.find("nan", at + 1)) {
+    const size_t end = at + 3;
+    const size_t sign = at > 0 && text[at - 1] == '-' ? at - 1 : at;
+    const bool begins =
+        sign > 0 && std::string_view(" =:(").find(text[sign - 1]) != std::string_view::npos;
+    if (begins && (end == text.size() || !std::isalnum(static_cast<unsigned char>(text[end]))))
+      return true;
+  }
+  return false;
+}
+
+bool tells_several_losses(std::string_view line) {
+  const std::string text = small_letters(line);
+  int told = 0;
+  each_loss(text, [&](Rank rank, size_t end) { told += rank == kLoss && value_behind(text, end); });
+  return told > 1;
 }
 
 bool names_a_loss(std::string_view variable) {

@@ -13,6 +13,12 @@ namespace headway {
 // "epoch 3: train 0.532 val 0.611", "mse nan". Not one of validation. Nothing when there is none.
 std::optional<double> loss_in(std::string_view line);
 
+// Is a value of the line not a number, whatever its name: "contrastive=nan"?
+bool tells_nan(std::string_view line);
+
+// Does the line tell two losses or more: "d_loss 0.6 g_loss 1.1"?
+bool tells_several_losses(std::string_view line);
+
 // The learning rate that a line of output names: "lr 1e-3", "'learning_rate': 5e-05".
 std::optional<double> rate_in(std::string_view line);
 

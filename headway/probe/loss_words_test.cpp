@@ -83,5 +83,16 @@ TEST(LossWords, ASeriesIsThinnedAndCountsAll) {
   EXPECT_DOUBLE_EQ(series.last, 1e-4);
 }
 
+TEST(LossWords, AValueThatIsNoNumberIsSeenWhateverItsName) {
+  EXPECT_TRUE(tells_nan("INFO step=50 contrastive=nan mean distance=0.3"));
+  EXPECT_TRUE(tells_nan("round 3: -nan"));
+  EXPECT_FALSE(tells_nan("finance=0.3 nano 3 banana"));
+}
+
+TEST(LossWords, TwoLossesOfOneLineAreSeveral) {
+  EXPECT_TRUE(tells_several_losses("step 5 d_loss 0.61 g_loss 1.20"));
+  EXPECT_FALSE(tells_several_losses("step 5 loss 0.61 val_loss 0.7 recon 0.4"));
+}
+
 }  // namespace
 }  // namespace headway

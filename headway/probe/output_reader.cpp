@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "headway/probe/source_lines.h"
@@ -294,10 +295,14 @@ void OutputReader::made(int64_t steps, double now_s) {
 // Losses of lines that are whole: a bar's last turn may be read twice.
 void OutputReader::note_loss(const std::string& line, bool bar, double now_s) {
   if (validating_ && !contains(line, "val_")) return;
-  const auto value = loss_in(line);
+  auto value = loss_in(line);
+  // A line that counts and tells no loss by a known name: what is no number says enough.
+  const bool counts = progress_.last_step_s == now_s && progress_.steps > 0;
+  if (!value && counts && tells_nan(line)) value = std::numeric_limits<double>::quiet_NaN();
   if (!value) return;
   if (bar) losses_.add_of_bar(now_s, progress_.steps, *value);
   else losses_.add(now_s, progress_.steps > 0 ? progress_.steps : other_steps_, *value);
+  progress_.several_losses |= tells_several_losses(line);
   progress_.losses = losses_.finite, progress_.bad_losses = losses_.bad;
   progress_.loss = losses_.last, progress_.first_loss = losses_.first;
 }

@@ -162,6 +162,14 @@ TEST(OutputReader, AStepThatIsCountedThroughAllEpochsGoesOn) {
   EXPECT_EQ(reader.progress().steps, 960);
 }
 
+TEST(OutputReader, NoNumberUnderAnyNameIsABadLoss) {
+  OutputReader reader;
+  reader.take("step=50 contrastive=nan\nstep=100 contrastive=nan\n", 1);
+  EXPECT_EQ(reader.progress().bad_losses, 2);
+  reader.take("no step here: nan\n", 2);
+  EXPECT_EQ(reader.progress().bad_losses, 2);
+}
+
 TEST(OutputReader, WhatWasMadeBeforeItLookedDoesNotCount) {
   OutputReader reader;
   reader.joins_late();

@@ -42,6 +42,7 @@ void note_source(Target& target, const PythonThread& thread, Outside& out) {
     const SourceFacts& facts = target.sources.facts(code.file);
     note_place(target, code.file, facts.decodes, out.decodes_at);
     note_place(target, code.file, facts.positive_loss, out.positive_loss_at);
+    note_place(target, code.file, facts.crossentropy, out.crossentropy_at);
     if (out.learning_rate_at.line == 0) out.learning_rate = facts.rate;
     note_place(target, code.file, facts.learning_rate, out.learning_rate_at);
     note_place(target, code.file, facts.schedule, out.schedule_at);

@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::string_view kDecodes[] = {"decode_jpeg(", "decode_image(", "decode_png(",
                                          "decode_and_crop_jpeg(", "image_dataset_from_directory("};
-constexpr std::string_view kPositive[] = {
-    "crossentropy",  "CrossEntropy", "cross_entropy", "Crossentropy", "BCELoss",
-    "BCEWithLogits", "MSELoss",      "mse_loss",      "MeanSquared",  "mean_squared",
-    "L1Loss",        "SmoothL1",     "\"mse\"",       "'mse'",        "NLLLoss"};
+constexpr std::string_view kCrossentropy[] = {"crossentropy", "CrossEntropy", "cross_entropy",
+                                              "Crossentropy", "BCELoss",      "BCEWithLogits",
+                                              "NLLLoss"};
+constexpr std::string_view kSquares[] = {"MSELoss", "mse_loss", "MeanSquared", "mean_squared",
+                                         "L1Loss",  "SmoothL1", "\"mse\"",     "'mse'"};
 constexpr std::string_view kSchedules[] = {"LR(",        "lr_scheduler.",    "Decay(",
                                            "schedules.", "_schedule(",       "_decay(",
                                            "OnPlateau(", "lr_scheduler_type"};
@@ -68,7 +69,10 @@ SourceFacts facts_in(const std::vector<std::string>& lines) {
     if (begin == std::string::npos || line[begin] == '#') continue;
     const std::string_view code = std::string_view(line).substr(begin);
     if (out.decodes == 0 && has_one_of(code, kDecodes)) out.decodes = number;
-    if (out.positive_loss == 0 && has_one_of(code, kPositive)) out.positive_loss = number;
+    const bool crossentropy = has_one_of(code, kCrossentropy);
+    if (out.crossentropy == 0 && crossentropy) out.crossentropy = number;
+    if (out.positive_loss == 0 && (crossentropy || has_one_of(code, kSquares)))
+      out.positive_loss = number;
     if (out.schedule == 0 && has_one_of(code, kSchedules)) out.schedule = number;
     if (has_one_of(code, kShuffles) && !has_one_of(code, kMixesLists)) out.shuffles = number;
     if (const double rate = given_to(kRates, code); rate > 0 && out.learning_rate == 0)

@@ -10,7 +10,8 @@ namespace headway {
 struct SourceFacts {
   int64_t decodes = 0;  // decodes images in TensorFlow's own threads
   int64_t positive_loss =
-      0;  // asks for a loss that cannot fall below zero: a crossentropy, MSE ...
+      0;                     // asks for a loss that cannot fall below zero: a crossentropy, MSE ...
+  int64_t crossentropy = 0;  // asks for a crossentropy
   int64_t learning_rate = 0;  // gives a number as learning rate
   double rate = 0;            // ... that number
   int64_t schedule = 0;       // makes a schedule of learning rates

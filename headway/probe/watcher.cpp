@@ -425,6 +425,7 @@ SeenProgress Watcher::progress() const {
   const SeenProgress& losses = output_.losses().empty() ? shown : said;
   out.loss = losses.loss, out.first_loss = losses.first_loss;
   out.losses = losses.losses, out.bad_losses = losses.bad_losses;
+  out.several_losses = losses.several_losses;
   out.rates = said.rates, out.vanished_rates = said.vanished_rates;
   out.rate = said.rate, out.highest_rate = said.highest_rate;
   return out;

@@ -115,6 +115,8 @@ struct SeenProgress {
   double loss = 0;
   double first_loss = 0;  // the first that was said
   int64_t losses = 0, bad_losses = 0;
+  bool several_losses = false;  // lines tell two losses or more: of models that work against each
+                                // other, it may be
   // Learning rates that lines of output told.
   int64_t rates = 0;
   double rate = 0, highest_rate = 0;  // the last one; of all
@@ -243,6 +245,7 @@ struct Outside {
   double ready_share = 0;  // of late, threads that could run but had no core, of those that could
   SeenFrame decodes_at{};  // where TensorFlow is asked to decode images; line 0: nowhere
   SeenFrame positive_loss_at{};    // where a loss is asked for that cannot fall below zero
+  SeenFrame crossentropy_at{};     // where a crossentropy is asked for
   SeenFrame learning_rate_at{};    // where the learning rate is set
   SeenFrame schedule_at{};         // where a schedule for it is made
   SeenFrame shuffles_at{};         // where a stream of samples is mixed

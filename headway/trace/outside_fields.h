@@ -89,6 +89,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("loss", s.loss);
   f("losses", s.losses);
   f("bad_losses", s.bad_losses);
+  f("several_losses", s.several_losses);
   f("first_loss", s.first_loss);
   f("rates", s.rates);
   f("rate", s.rate);
@@ -235,6 +236,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("decodes_at", s.decodes_at);
   f("positive_loss_at", s.positive_loss_at);
   f("learning_rate_at", s.learning_rate_at);
+  f("crossentropy_at", s.crossentropy_at);
   f("schedule_at", s.schedule_at);
   f("shuffles_at", s.shuffles_at);
   f("learning_rate", s.learning_rate);

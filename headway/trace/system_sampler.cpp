@@ -92,6 +92,7 @@ void SystemSampler::read_stat(SystemSample& out) const {
   out.major_faults = static_cast<int64_t>(fields[12]);
   out.cpu_s = (fields[14] + fields[15]) / ticks;
   out.threads = static_cast<int64_t>(fields[20]);
+  out.address_bytes = static_cast<int64_t>(fields[23]);
   out.rss_bytes = static_cast<int64_t>(fields[24]) * sysconf(_SC_PAGESIZE);
 }
 

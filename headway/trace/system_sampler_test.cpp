@@ -22,6 +22,7 @@ TEST(SystemSampler, ReadsTheProcess) {
   EXPECT_EQ(sample.major_faults, 12);
   EXPECT_EQ(sample.threads, 4);
   EXPECT_EQ(sample.rss_bytes, 2 * sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(sample.address_bytes, 1000000);
   EXPECT_EQ(sample.swap_bytes, 12 * 1024);
   EXPECT_EQ(sample.read_bytes, 1000);
   EXPECT_EQ(sample.read_calls, 3);

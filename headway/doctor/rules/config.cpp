@@ -8,8 +8,6 @@
 namespace headway {
 namespace {
 
-constexpr double kThrottled = 0.10, kMuchThrottled = 0.25;  // of the quota's periods
-constexpr int64_t kEnoughPeriods = 20;
 constexpr double kMostlyWaits = 0.5;      // CPU time against the time workers were at it
 constexpr double kNoCore = 0.20;          // of the time in which threads could have run
 constexpr double kTooManyThreads = 2.0;   // asked for, per core
@@ -19,27 +17,6 @@ constexpr double kSlowClock = 0.85;       // of the full one
 constexpr double kWorthThreads = 5e-3;    // a step shorter than this gains nothing from threads
 
 }  // namespace
-
-std::optional<Finding> cpu_quota(const Evidence& e) {
-  const int64_t periods = e.last.system.quota_periods - e.first.system.quota_periods;
-  const int64_t throttled = e.last.system.throttled_count - e.first.system.throttled_count;
-  if (!e.steady() || periods < kEnoughPeriods) return std::nullopt;
-  const double share = double(throttled) / double(periods);
-  if (share < kThrottled) return std::nullopt;
-  const int64_t threads = e.run.compute_threads + e.last.feed_threads;
-  return Finding{
-      .cause = Cause::kCpuQuota,
-      .severity = share >= kMuchThrottled ? Severity::kHigh : Severity::kWarning,
-      .confidence = 0.95,
-      .summary = fmt::format("the CPU quota stops the run in {:.0f}% of its periods", 100 * share),
-      .evidence = {fmt::format("{} of {} periods throttled; {}", throttled, periods,
-                               e.run.cpu_source.empty() ? "quota not known" : e.run.cpu_source),
-                   fmt::format("{} threads want to run ({} compute, {} feed), {:.2f} cores used",
-                               threads, e.run.compute_threads, e.last.feed_threads,
-                               e.cores_used())},
-      .where = "cgroup of this process",
-      .fix = "raise the container's CPU limit, or use no more threads than the quota has cores"};
-}
 
 // More threads than cores, of our own making: neighbours that take the cores are not meant.
 std::optional<Finding> thread_oversubscription(const Evidence& e) {

@@ -13,7 +13,6 @@ std::optional<Finding> refused(const Evidence& e);
 std::optional<Finding> disk_full(const Evidence& e);
 
 // config.cpp
-std::optional<Finding> cpu_quota(const Evidence& e);
 std::optional<Finding> thread_oversubscription(const Evidence& e);
 std::optional<Finding> single_core(const Evidence& e);
 std::optional<Finding> gpu_throttled(const Evidence& e);
@@ -27,7 +26,6 @@ std::optional<Finding> leak(const Evidence& e);
 // loop.cpp
 std::optional<Finding> step_time_grows(const Evidence& e);
 std::optional<Finding> epoch_never_ends(const Evidence& e);
-std::optional<Finding> hidden_validation(const Evidence& e);
 
 // gradients.cpp
 std::optional<Finding> not_connected(const Evidence& e);

@@ -14,8 +14,6 @@ constexpr double kSure = 4;           // standard errors
 constexpr size_t kEnoughStretches = 8;
 constexpr int64_t kLongEpoch = 2000;
 constexpr double kTimesLonger = 3;
-constexpr double kMostlyValidation = 0.5;
-constexpr double kLongValidation = 10;
 constexpr double kMostOfIt = 0.5;
 constexpr double kPlainly = 1.8, kToBeSureS = 60;
 constexpr double kCrowded = 0.3;        // of the time in which threads could have run
@@ -88,31 +86,6 @@ std::optional<Finding> epoch_never_ends(const Evidence& e) {
                    fmt::format("{} so far", duration_text(e.last.at_s))},
       .where = "dataset",
       .fix = "give steps_per_epoch, or let the generator end"};
-}
-
-std::optional<Finding> hidden_validation(const Evidence& e) {
-  if (e.running() && e.last.phase == RunPhase::kValidation && e.last.phase_s >= kLongValidation) {
-    return Finding{.cause = Cause::kHiddenValidation,
-                   .severity = Severity::kInfo,
-                   .confidence = 0.95,
-                   .summary = fmt::format("not stuck: epoch {} is trained, it validates since {}",
-                                          e.last.epoch + 1, duration_text(e.last.phase_s)),
-                   .evidence = {fmt::format("{:.2f} cores work", e.quiet_cores())},
-                   .where = "validation",
-                   .fix = "validation_steps, validation_every, or a smaller validation set"};
-  }
-  const double share = e.share(StepPhase::kValidation);
-  if (!e.steady() || share < kMostlyValidation) return std::nullopt;
-  return Finding{
-      .cause = Cause::kHiddenValidation,
-      .severity = Severity::kWarning,
-      .confidence = 0.85,
-      .summary = fmt::format("validation takes {:.0f}% of the time", 100 * share),
-      .evidence = {fmt::format("{} of {}", duration_text(e.spent_s(StepPhase::kValidation)),
-                               duration_text(e.total_s()))},
-      .where = "validation",
-      .fix = "validation_steps, validation_every, or a smaller validation set",
-      .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
 
 }  // namespace headway

@@ -17,6 +17,10 @@ std::optional<Finding> producer_is_gone(const Observations& o);
 std::optional<Finding> loop_never_ends(const Observations& o);
 std::optional<Finding> asks_in_vain(const Observations& o);
 
+// either_eye.cpp: what both eyes tell in the same way.
+std::optional<Finding> cpu_quota(const Observations& o);
+std::optional<Finding> hidden_validation(const Observations& o);
+
 // own_code.cpp: the user's own code on the training thread, and other removable accounts.
 std::optional<Finding> neighbours_take_cores(const Observations& o);
 std::optional<Finding> own_code_feeds(const Observations& o);  // no-prefetch

@@ -16,7 +16,6 @@ std::optional<Finding> cuda_mismatch(const OutsideEvidence& e);
 std::optional<Finding> limits_or_disk_full(const OutsideEvidence& e);
 std::optional<Finding> gradient_not_connected(const OutsideEvidence& e);
 std::optional<Finding> gpu_not_used(const OutsideEvidence& e);
-std::optional<Finding> cpu_quota(const OutsideEvidence& e);
 std::optional<Finding> single_core(const OutsideEvidence& e);
 std::optional<Finding> thread_oversubscription(const OutsideEvidence& e);
 
@@ -26,7 +25,6 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e);
 // outside_loop.cpp
 std::optional<Finding> first_step_compiling(const OutsideEvidence& e);
 std::optional<Finding> slow_callback(const OutsideEvidence& e);
-std::optional<Finding> hidden_validation(const OutsideEvidence& e);
 std::optional<Finding> step_time_grows(const OutsideEvidence& e);
 std::optional<Finding> epoch_never_ends(const OutsideEvidence& e);
 std::optional<Finding> wrong_steps_per_epoch(const OutsideEvidence& e);

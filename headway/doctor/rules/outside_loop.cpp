@@ -90,28 +90,6 @@ std::optional<Finding> first_step_compiling(const E& e) {
   return f;
 }
 
-std::optional<Finding> hidden_validation(const E& e) {
-  const auto validates = [](const SeenStack& s) { return does(s, Activity::kValidate); };
-  const double share = e.training_share(validates), late = e.late_share(validates);
-  const HotLine hot = e.hottest(validates);
-  Finding f{.cause = Cause::kHiddenValidation, .confidence = 0.9};
-  f.fix = "validation_steps, validation_freq, or a smaller validation set";
-  if (hot.frame) f.where = place_text(*hot.frame);
-  if (share >= kMost && e.training_samples() >= 3 * kEnough) {
-    f.severity = Severity::kWarning;
-    f.summary = fmt::format("validation takes {:.0f}% of the time", 100 * share);
-  } else if (e.running() && late >= kAllTheTime) {
-    f.severity = Severity::kInfo;
-    f.summary = "not stuck: it validates";
-  } else {
-    return std::nullopt;
-  }
-  f.evidence = {
-      fmt::format("{:.0f}% of the training thread's time of late, {:.0f}% since training began",
-                  100 * late, 100 * share)};
-  return f;
-}
-
 std::optional<Finding> slow_callback(const E& e) {
   if (e.training_samples() < kEnough) return std::nullopt;
   const auto calls = [](const SeenStack& s) {
@@ -233,48 +211,70 @@ std::optional<Finding> batch_too_small(const E& e) {
 
 namespace {
 
+// Time and CPU time per step in a stretch of the watch.
 struct Pace {
-  double at_s, step_s;
+  double step_s = 0, cpu_s = 0;
 };
 
-// The time per step in so many stretches of the watch.
+// Steps and CPU time until a moment, of what was seen at two others.
+double between(double at, double from, double to, double low, double high) {
+  return to > from ? low + (high - low) * (at - from) / (to - from) : high;
+}
+
+// Stretches of equal length, from the first step that was seen to the last. None where one of them
+// has no step.
 std::vector<Pace> paces(const E& e, size_t count) {
-  std::vector<Pace> out;
   std::vector<const TraceSample*> moved;
   for (const TraceSample& sample : e.trace.samples)
-    if (moved.empty() || sample.steps > moved.back()->steps) moved.push_back(&sample);
-  if (moved.size() < 2 * count) return out;
-  for (size_t i = 0; i < count; ++i) {
-    const TraceSample& from = *moved[1 + i * (moved.size() - 2) / count];
-    const TraceSample& to = *moved[1 + (i + 1) * (moved.size() - 2) / count];
-    if (to.steps <= from.steps) return {};
-    out.push_back({to.at_s, (to.at_s - from.at_s) / double(to.steps - from.steps)});
+    if (moved.empty() ? sample.steps > 0 : sample.steps > moved.back()->steps)
+      moved.push_back(&sample);
+  std::vector<Pace> out;
+  if (moved.size() < count + 2) return out;
+  moved.erase(moved.begin());  // how long it had been at the first one nobody knows
+  const double begin = moved.front()->at_s, length = (moved.back()->at_s - begin) / double(count);
+  size_t k = 1;
+  double steps = double(moved[0]->steps), cpu = moved[0]->system.cpu_s;
+  for (size_t i = 1; i <= count; ++i) {
+    const double end = begin + double(i) * length;
+    while (k + 1 < moved.size() && moved[k]->at_s < end) ++k;
+    const TraceSample &from = *moved[k - 1], &to = *moved[k];
+    const double steps_now = between(end, from.at_s, to.at_s, double(from.steps), double(to.steps));
+    const double cpu_now = between(end, from.at_s, to.at_s, from.system.cpu_s, to.system.cpu_s);
+    if (steps_now <= steps) return {};
+    out.push_back({length / (steps_now - steps), (cpu_now - cpu) / (steps_now - steps)});
+    steps = steps_now, cpu = cpu_now;
   }
   return out;
 }
 
-double mean_pace(const std::vector<Pace>& pace, size_t from) {
-  return (pace[from].step_s + pace[from + 1].step_s) / 2;
+double mean_of(const std::vector<Pace>& pace, size_t from, double Pace::*what) {
+  return (pace[from].*what + pace[from + 1].*what) / 2;
 }
 
-// Nearly every stretch is slower than nearly every earlier one, up to the end: a neighbour may slow
-// a run down, but not more and more.
+// Nearly every stretch is slower than nearly every earlier one, up to the end; and a step does more
+// and more, unless it is far slower: a neighbour may slow a run down, but it makes no work.
 bool slows_on(const std::vector<Pace>& pace) {
-  constexpr double kGrown = 2, kStillGrowing = 1.1, kInOrder = 0.85;
+  constexpr double kFarSlower = 2, kSlower = 1.5, kMoreWork = 1.4, kStillGrowing = 1.1;
+  constexpr double kInOrder = 0.85;
   const size_t n = pace.size();
-  if (n < 8) return false;
+  if (n < 4) return false;
   size_t in_order = 0;
   for (size_t i = 0; i < n; ++i)
     for (size_t k = i + 1; k < n; ++k) in_order += pace[k].step_s > pace[i].step_s;
-  const double last = mean_pace(pace, n - 2);
+  const double last = mean_of(pace, n - 2, &Pace::step_s);
+  const double grown = last / mean_of(pace, 0, &Pace::step_s);
+  const double first_work = mean_of(pace, 0, &Pace::cpu_s);
+  const bool more_work = mean_of(pace, n - 2, &Pace::cpu_s) >= kMoreWork * first_work;
   return double(in_order) >= kInOrder * double(n * (n - 1) / 2) &&
-         last >= kGrown * mean_pace(pace, 0) && last >= kStillGrowing * mean_pace(pace, n / 2);
+         (grown >= kFarSlower || (grown >= kSlower && more_work)) &&
+         last >= kStillGrowing * mean_of(pace, n / 2 - 1, &Pace::step_s);
 }
 
 }  // namespace
 
 std::optional<Finding> step_time_grows(const E& e) {
-  const std::vector<Pace> pace = paces(e, 8);
+  constexpr size_t kStretches = 6;
+  const std::vector<Pace> pace = paces(e, kStretches);
   if (!slows_on(pace) || e.training_s() < kEndlessS) return std::nullopt;
   const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
   Finding f{

@@ -16,6 +16,7 @@ constexpr double kGrown = 48e6, kGrownShare = 0.08;
 constexpr double kPerS = 0.4e6;  // bytes
 constexpr double kMuch = 400e6;  // a cache in the first epoch may take less
 constexpr double kSoonS = 1200;
+constexpr double kAskedFor = 0.2;  // of what grew, that was newly asked for
 constexpr double kCompiles = 0.3;  // of late: what a compiler needs is given back or kept for good
 
 }  // namespace
@@ -28,10 +29,12 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
   const bool begun = (e.training() || e.stepped()) && e.late_share(compiles) < kCompiles;
   const double since = e.training() ? e.seen.training_since_s + kSettlesS : kSettlesS;
   std::vector<double> at, bytes;
+  std::vector<double> asked;
   double left = 0;
   for (const TraceSample& sample : e.trace.samples) {
     if (sample.at_s < since || sample.system.rss_bytes <= 0) continue;
     at.push_back(sample.at_s), bytes.push_back(double(sample.system.rss_bytes));
+    asked.push_back(double(sample.system.address_bytes));
     left = double(sample.system.available_bytes);
   }
   if (!begun || at.size() < 12 || at.back() - at.front() < kLongEnoughS) return std::nullopt;
@@ -46,7 +49,10 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
     return std::nullopt;
   const double lasts_s = left / line.slope;
   const bool first_epoch = e.seen.progress.epochs > 1 && e.seen.progress.epoch <= 1;
-  const bool may_be_a_cache = first_epoch && grown < kMuch && lasts_s > kSoonS;
+  // A large array that was made at once (a replay buffer, a cache) and is filled bit by bit has an
+  // end.
+  const bool fills = asked.front() > 0 && asked.back() - asked.front() < kAskedFor * grown;
+  const bool may_be_a_cache = fills || (first_epoch && grown < kMuch && lasts_s > kSoonS);
   Finding f{.cause = Cause::kHostMemoryLeak,
             .severity = may_be_a_cache ? Severity::kInfo : Severity::kWarning,
             .confidence = 0.8,
@@ -57,6 +63,7 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
             .fix =
                 "keep numbers, not tensors: loss.item() or float(loss) in lists, nothing "
                 "appended without end; close what is opened in every step"};
+  if (fills) f.evidence.push_back("in memory that was asked for before: it has an end");
   if (left > 0)
     f.evidence.push_back(fmt::format("what is left lasts for about {}", duration_text(lasts_s)));
   const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });

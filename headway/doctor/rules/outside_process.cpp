@@ -9,9 +9,8 @@ namespace headway {
 namespace {
 
 constexpr double kStillS = 7;
-constexpr double kIdle = 0.05;  // cores
-constexpr double kBeforeS = 1;  // processes are counted twice a second
-constexpr double kThrottled = 0.10, kMuchThrottled = 0.25;
+constexpr double kIdle = 0.05;        // cores
+constexpr double kBeforeS = 1;        // processes are counted twice a second
 constexpr double kCrowded = 0.4;      // of ready time, without a core
 constexpr double kManyPerCore = 2.0;  // threads that really run
 constexpr double kGpuAfterS = 15;
@@ -224,24 +223,6 @@ std::optional<Finding> gpu_not_used(const E& e) {
       .fix =
           "install the framework's CUDA build, look at CUDA_VISIBLE_DEVICES; in PyTorch "
           "model.to(\"cuda\") and the batches too"};
-}
-
-std::optional<Finding> cpu_quota(const E& e) {
-  if (e.trace.samples.size() < 4) return std::nullopt;
-  const SystemSample &a = e.trace.samples.front().system, &b = e.trace.samples.back().system;
-  const int64_t periods = b.quota_periods - a.quota_periods;
-  const int64_t throttled = b.throttled_count - a.throttled_count;
-  if (periods < 20 || double(throttled) < kThrottled * double(periods)) return std::nullopt;
-  const double share = double(throttled) / double(periods);
-  return Finding{
-      .cause = Cause::kCpuQuota,
-      .severity = share >= kMuchThrottled ? Severity::kHigh : Severity::kWarning,
-      .confidence = 0.9,
-      .summary = fmt::format("the CPU quota stops the run in {:.0f}% of its periods", 100 * share),
-      .evidence = {fmt::format("{} of {} periods throttled; {}", throttled, periods,
-                               e.trace.run.cpu_source)},
-      .where = "cgroup of the process",
-      .fix = "raise the container's CPU limit, or use as many threads and workers as it has cores"};
 }
 
 std::optional<Finding> single_core(const E& e) {

@@ -59,7 +59,7 @@ constexpr CauseRule kRules[] = {
      first_of<only<Cause::kLossOutputMismatch, by_counters<refused>>, told_negative>, kRefused},
     // The machine and what it allows.
     {Cause::kGpuNotUsed, first_of<by_counters<gpu_not_used>, by_looks<gpu_not_used>>},
-    {Cause::kCpuQuota, first_of<by_counters<cpu_quota>, by_looks<cpu_quota>>, kSlow, kOfQuota},
+    {Cause::kCpuQuota, cpu_quota, kSlow, kOfQuota},
     {Cause::kNeighboursTakeCores, neighbours_take_cores, kSlow, kOfNeighbours},
     {Cause::kThreadOversubscription,
      first_of<by_counters<thread_oversubscription>, by_looks<thread_oversubscription>>, kSlow,
@@ -94,8 +94,7 @@ constexpr CauseRule kRules[] = {
      kSlow, kOfGrowth},
     {Cause::kEpochNeverEnds, first_of<by_counters<epoch_never_ends>, by_looks<epoch_never_ends>>},
     {Cause::kWrongStepsPerEpoch, by_looks<wrong_steps_per_epoch>, kWrong},
-    {Cause::kHiddenValidation,
-     first_of<by_counters<hidden_validation>, by_looks<hidden_validation>>},
+    {Cause::kHiddenValidation, hidden_validation},
     // What is learnt.
     {Cause::kGradientNotConnected,
      first_of<by_counters<not_connected>, by_looks<gradient_not_connected>>, kWrong, kOfNoPath},

@@ -62,6 +62,26 @@ std::optional<Finding> told_nan(const Observations& o) {
           "TerminateOnNaN stops the waste"};
 }
 
+namespace {
+
+// A crossentropy of three classes or more that hundreds of steps have not moved, however noisy it
+// is: whoever learns anything gets below what he began with. Losses of models that work against
+// each other may do that.
+bool is_unlearnt_crossentropy(const Observations& o) {
+  constexpr int64_t kManySteps = 200;
+  constexpr double kThreeClasses = 0.75, kNoisy = 0.10, kKnown = 0.015, kMoved = 0.02;
+  const Losses& l = o.losses;
+  const SeenProgress& p = o.looks->seen.progress;
+  if (o.looks->seen.crossentropy_at.line == 0 || p.several_losses || p.steps < kManySteps ||
+      !l.from_the_start() || !is_one_series(o) || l.size() < kMany)
+    return false;
+  const double level = l.first(), moved = std::abs(l.last() - level);
+  return level > kThreeClasses && l.noise() < kNoisy * level && l.error() < kKnown * level &&
+         moved < kSure / 2 * l.error() && moved < kMoved * level;
+}
+
+}  // namespace
+
 // From the first loss on it does not move, beyond its own small noise.
 std::optional<Finding> told_frozen(const Observations& o) {
   const Losses& l = o.losses;
@@ -77,7 +97,7 @@ std::optional<Finding> told_frozen(const Observations& o) {
   const bool flat = l.size() >= kMany && l.from_the_start() && unlearnt &&
                     moved < kUnmoved * std::abs(l.first()) &&
                     l.noise() < kNoise * std::abs(l.first());
-  if (!exact && !flat) return std::nullopt;
+  if (!exact && !flat && !is_unlearnt_crossentropy(o)) return std::nullopt;
   return Finding{
       .cause = Cause::kLossFrozen,
       .severity = Severity::kWarning,
@@ -131,11 +151,33 @@ std::optional<Finding> told_vanished_rate(const Observations& o) {
           "of steps that are really made"};
 }
 
+namespace {
+
+// An untrained model that is never wrong: its output cannot be what the loss takes it for.
+std::optional<Finding> told_zero(const Observations& o) {
+  const Losses& l = o.losses;
+  if (l.size() < kFew || !l.from_the_start() || !l.same_to_the_digit() || l.first() != 0)
+    return std::nullopt;
+  return Finding{
+      .cause = Cause::kLossOutputMismatch,
+      .severity = Severity::kHigh,
+      .confidence = 0.85,
+      .summary = "the loss is 0 from the first step on: nothing can be learnt from it",
+      .evidence = {fmt::format("{} losses, all of them 0", l.size())},
+      .where = place_text(o.looks->seen.positive_loss_at),
+      .fix =
+          "one output unit takes binary crossentropy (a softmax over one unit is always 1); look "
+          "at labels that are all alike, and at a loss that is cut off at 0"};
+}
+
+}  // namespace
+
 // A crossentropy or a square below zero: the labels are not what the loss expects.
 std::optional<Finding> told_negative(const Observations& o) {
   const Losses& l = o.losses;
   if (!o.looks || o.looks->seen.positive_loss_at.line == 0 || l.size() < kFewNegative)
     return std::nullopt;
+  if (auto zero = told_zero(o)) return zero;
   if (l.last() > -kNextToNothing || l.highest_late() >= 0) return std::nullopt;
   return Finding{
       .cause = Cause::kLossOutputMismatch,

@@ -22,11 +22,23 @@ bool is_maker(const SeenStack& s) {
   return !on_main(s) && s.user_frame() && s.activity != Activity::kIdle;
 }
 
+// Who holds the run up: the main process, or, where it waits for the end of a process that it
+// started, that one, if it waits for this.
+const SeenProcess* who_waits(const Observations& o, Wait kind) {
+  const SeenProcess* main = o.main();
+  if (!main || main->wait != Wait::kChild) return main;
+  for (const SeenProcess& p : o.seen()->processes)
+    if (&p != main && p.there() && p.wait == kind && p.cores < kStillCores) return &p;
+  return main;
+}
+
 // Nothing moves, and the training thread waits for this; it may look again and again whether it has
 // come.
 bool stands_and_waits(const Observations& o, Wait kind) {
-  const SeenProcess* main = o.main();
-  if (o.stands_still()) return main && main->wait == kind;
+  if (o.stands_still()) {
+    const SeenProcess* who = who_waits(o, kind);
+    return who && who->wait == kind;
+  }
   return o.running() && o.seen()->quiet_s >= kStillAfterS && o.seen()->cores < kStillCores &&
          o.looks->late_share([&](const SeenStack& s) { return on_main(s) && s.wait == kind; }) >=
              kNearlyAlways;
@@ -48,10 +60,16 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
   Finding f{.cause = cause, .confidence = 0.9, .fix = fix};
   f.where = users_place(*main);
   if (stands_and_waits(o, kind)) {
+    const SeenProcess* who = who_waits(o, kind);
     f.severity = Severity::kCritical;
-    f.summary = fmt::format("waits for {} that does not come{}", what, whom(*main));
+    f.summary = fmt::format("waits for {} that does not come{}", what, whom(*who));
     f.evidence = {
         fmt::format("nothing new for {}, no core is used", duration_text(o.seen()->quiet_s))};
+    if (who != main) {
+      f.summary = fmt::format("process {}, which was started here, {}", who->pid, f.summary);
+      f.evidence.push_back("the training waits for its end at " + f.where);
+      if (const std::string place = users_place(*who); !place.empty()) f.where = place;
+    }
     return f;
   }
   if (makers_wait(o, kind)) {
