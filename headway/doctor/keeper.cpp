@@ -10,7 +10,9 @@ namespace headway {
 namespace {
 
 constexpr double kLongestWait = 10;
-constexpr double kWorthKeeping = 5;     // seconds
+constexpr double kAfterHealthy = 5;  // rules look at many seconds themselves, and fire on the bound
+                                     // that is against them
+constexpr double kWorthKeeping = 5;  // seconds
 constexpr double kMuchOfTheRun = 0.33;  // what took so much is grave, even when it is over
 constexpr size_t kMostChanges = 200;
 
@@ -35,7 +37,8 @@ bool VerdictKeeper::must_wait(const Key& key, double at_s) {
     challenged_ = true;
     challenger_ = key, challenged_s_ = at_s;
   }
-  return at_s - challenged_s_ < std::min(at_s - since_s_, kLongestWait);
+  const double longest = key_.state == State::kHealthy ? kAfterHealthy : kLongestWait;
+  return at_s - challenged_s_ < std::min(at_s - since_s_, longest);
 }
 
 void VerdictKeeper::accept(double at_s, const Key& key) {

@@ -8,7 +8,8 @@
 namespace headway {
 
 // What is said of a run that goes on. A verdict stays until another one has stood for as long as it
-// did, ten seconds at most, so that noise does not decide; what is over is kept with its time.
+// did, ten seconds at most (healthy: five), so that noise does not decide; what is over is kept
+// with its time.
 //
 //   VerdictKeeper keeper;
 //   while (watching) keeper.take(at_s, diagnose(trace), verdict(trace, findings));

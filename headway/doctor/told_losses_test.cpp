@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "headway/doctor/losses.h"
 #include "headway/doctor/simulate_looks.h"
 
 namespace headway {
@@ -69,6 +70,14 @@ TEST(ToldLosses, ACrossentropyThatNeverMovesIsFrozenHoweverNoisy) {
   EXPECT_EQ(cause_of_noisy_losses(0, true), "loss-frozen");
   EXPECT_EQ(cause_of_noisy_losses(0.1, true), "none");
   EXPECT_EQ(cause_of_noisy_losses(0, false), "none");
+}
+
+TEST(ToldLosses, ALossThatABarShowsTwiceIsOne) {
+  Trace trace = watched({training(300)});
+  for (const double value : {0.5, 0.5, 0.4, 0.4, 0.4, 0.6})
+    trace.outside.losses.push_back({0, 0, value});
+  EXPECT_EQ(Losses(trace).size(), 3u);
+  EXPECT_GT(Losses(trace).noise(), 0);
 }
 
 TEST(ToldLosses, AnUntrainedModelIsNotAlwaysRight) {
