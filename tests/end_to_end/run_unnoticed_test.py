@@ -177,7 +177,7 @@ class Unnoticed(VerbTest):
         wait_until((self.folder / "out.json").exists, "nothing was judged")
         shell.type("\x1a")
         shell.wait_for(b"Stopped")
-        self.assertTrue(status_of(pid, "State").startswith("T"))
+        wait_until(lambda: status_of(pid, "State").startswith("T"), "it was not stopped")
         stopped_s = 3.5
         time.sleep(stopped_s)
         shell.type("fg\n")
