@@ -18,6 +18,7 @@
 #include "headway/core/error.h"
 #include "headway/probe/line_table.h"
 #include "headway/probe/python_stack.h"
+#include "headway/probe/python_prints.h"
 #include "headway/probe/python_values.h"
 #include "headway/probe/stack_counts.h"
 #include "headway/probe/watcher.h"
@@ -61,12 +62,13 @@ struct Looked {
   std::vector<SeenValue> values{};
 };
 
-// As the watcher does: stacks, their lines, the variables that help.
+// As the watcher does: stacks, their lines, the variables that help, what it prints.
 Looked look_at(LyingMemory& memory, const PythonRuntime& runtime, int looks) {
   Looked out;
   answering = &memory;
   PythonStacks stacks(MemoryReader(getpid(), &answer), getpid(), runtime);
   PythonValues values(stacks);
+  PythonPrints prints(stacks);
   SourceLines sources(getpid());
   StackCounts counts;
   for (int i = 0; i < looks; ++i) {
@@ -82,6 +84,7 @@ Looked look_at(LyingMemory& memory, const PythonRuntime& runtime, int looks) {
         for (SeenValue& value : values.read(frame, true))
           if (out.values.size() < 60) out.values.push_back(std::move(value));
     }
+    for (const bool errors : {false, true}) prints.read(errors);
     out.kept = std::max(out.kept, stacks.kept_bytes());
     out.longest_s = std::max(out.longest_s, 1e-9 * double(now_ns() - began));
   }
