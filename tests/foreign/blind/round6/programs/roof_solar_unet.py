@@ -3,7 +3,7 @@
 # verdict: healthy|slow
 # seconds: 40
 # where: self.maps.append
-# Why: a forward hook keeps the bottleneck of every step for a picture that needs only the last one; about 1 MB stays per step.
+# Why: a forward hook keeps the inner maps of every step for a picture that needs only the last one; about 1.5 MB stays per step.
 import logging
 import os
 import tempfile
@@ -43,7 +43,7 @@ class RoofUNet(nn.Module):
 
 
 class Inspector:
-    """Looks into the middle of the net and writes what it sees as a picture."""
+    """Looks into the net and writes what it sees as a picture."""
 
     def __init__(self, layer, folder):
         self.maps = []
@@ -56,7 +56,7 @@ class Inspector:
     def write(self, step):
         plane = self.maps[-1][0].mean(0).numpy()
         plane = (255 * (plane - plane.min()) / (np.ptp(plane) + 1e-6)).astype(np.uint8)
-        Image.fromarray(plane).resize((128, 128)).save(os.path.join(self.folder, f"mid_{step:06d}.png"))
+        Image.fromarray(plane).resize((128, 128)).save(os.path.join(self.folder, f"inner_{step:06d}.png"))
 
 
 def aerial(count, size=64, seed=1):
@@ -76,7 +76,7 @@ torch.manual_seed(3)
 images, masks = aerial(512)
 net = RoofUNet()
 folder = tempfile.mkdtemp(prefix="roofs_")
-inspector = Inspector(net.mid, folder)
+inspector = Inspector(net.down2, folder)
 optimizer = torch.optim.AdamW(net.parameters(), lr=2e-3)
 criterion = nn.BCEWithLogitsLoss()
 
