@@ -71,8 +71,8 @@ class RunWatch {
     if (!settings_.quiet) print_lines(stderr, "\n--- headway\n" + report_.text() + "---\n");
   }
 
-  void judge() {
-    report_.judge(watcher_.trace());
+  void judge(bool last = false) {
+    report_.judge(watcher_.trace(), last);
     if (!settings_.json_out.empty()) write_whole(settings_.json_out, report_.json());
     const bool due = settings_.report_every_s > 0 && watcher_.now_s() >= next_report_;
     if (due) next_report_ += settings_.report_every_s;
@@ -82,7 +82,7 @@ class RunWatch {
   // At once: who interrupts may not wait for the end.
   void keep_what_was_seen() {
     before_the_end_ = watcher_.trace();
-    judge();
+    judge(true);
     if (!settings_.trace.empty()) write_trace(settings_.trace, *before_the_end_);
   }
 
@@ -90,7 +90,7 @@ class RunWatch {
     watcher_.ended(launched_.wait_status());
     Trace trace = before_the_end_ ? std::move(*before_the_end_) : watcher_.trace();
     trace.outside.exit_status = launched_.exit_status();
-    report_.judge(trace);
+    report_.judge(trace, true);
     if (!settings_.json_out.empty()) write_whole(settings_.json_out, report_.json());
     if (!settings_.trace.empty()) write_trace(settings_.trace, trace);
     if (report_.exit_status() != 0 || settings_.report_every_s > 0) say();

@@ -68,11 +68,13 @@ std::string WatchReport::json() const {
   Json out = json_of(verdict(), findings());
   out["ledger"] = json_of(ledger_of(trace_));
   Json changes = Json::array();
-  for (const VerdictKeeper::Change& change : keeper_.changes())
+  for (const VerdictKeeper::Change& change : keeper_.changes()) {
     changes.push_back(
         {{"at_s", change.at_s},
          {"verdict", text_of(change.state)},
          {"cause", change.cause == Cause::kUnknown ? Json() : Json(text_of(change.cause))}});
+    if (change.still_s > 0) changes.back()["still_s"] = change.still_s;
+  }
   out["changes"] = std::move(changes);
   out["seconds_to_verdict"] = since_s();
   out["watched_s"] = seen.at_s;

@@ -25,6 +25,7 @@ struct Verdict {
   State state = State::kHealthy;
   std::string sentence{};  // "healthy: compute-bound, 41 ms per step; epoch 1 ends in 14 min"
   std::optional<double> eta_s{};  // until the last epoch ends
+  double still_s = 0;             // for so long nothing has moved; only where it is stuck
 };
 Verdict verdict(const Trace& trace, const std::vector<Finding>& findings);
 

@@ -41,10 +41,10 @@ bool VerdictKeeper::must_wait(const Key& key, double at_s) {
   return at_s - challenged_s_ < std::min(at_s - since_s_, longest);
 }
 
-void VerdictKeeper::accept(double at_s, const Key& key) {
+void VerdictKeeper::accept(double at_s, const Key& key, double still_s) {
   key_ = key, since_s_ = at_s;
   challenged_ = false;
-  if (changes_.size() < kMostChanges) changes_.push_back({at_s, key.state, key.cause});
+  if (changes_.size() < kMostChanges) changes_.push_back({at_s, key.state, key.cause, still_s});
 }
 
 void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict verdict, bool last) {
@@ -54,7 +54,7 @@ void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict ver
       last_s_ = at_s;
       return;
     }
-    accept(at_s, key);
+    accept(at_s, key, verdict.still_s);
     begun_ = true;
   } else {
     challenged_ = false;

@@ -26,6 +26,7 @@ class VerdictKeeper {
     double at_s = 0;
     State state = State::kNotStarted;
     Cause cause = Cause::kUnknown;  // of the first finding, where it is grave
+    double still_s = 0;             // see Verdict
   };
   const std::vector<Change>& changes() const { return changes_; }
 
@@ -37,7 +38,7 @@ class VerdictKeeper {
   };
   static Key key_of(const std::vector<Finding>& findings, const Verdict& verdict);
   bool must_wait(const Key& key, double at_s);
-  void accept(double at_s, const Key& key);
+  void accept(double at_s, const Key& key, double still_s);
   void keep_past(double at_s);
 
   // A grave finding and how long it was the first.

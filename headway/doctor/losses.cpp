@@ -37,6 +37,8 @@ double Losses::lowest_late() const {
   return *std::min_element(values_.begin() + static_cast<long>(size() / 2), values_.end());
 }
 
+double Losses::lowest() const { return *std::min_element(values_.begin(), values_.end()); }
+
 double Losses::highest() const { return *std::max_element(values_.begin(), values_.end()); }
 
 double Losses::highest_late() const {

@@ -18,6 +18,7 @@ class Losses {
   double middle() const;       // ... of the second ...
   double last() const;         // ... and of the last
   double lowest_late() const;  // in the second half
+  double lowest() const;
   double highest() const;
   double highest_late() const;             // in the second half
   double noise() const { return noise_; }  // standard deviation of one

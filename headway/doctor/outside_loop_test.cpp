@@ -24,6 +24,27 @@ TEST(OutsideRules, ASearchThatMayNeverEndIsNamedACountedLoopIsNot) {
   EXPECT_NE(first_cause(searching(false)), "loop-never-ends");
 }
 
+// A generator without end, 2000 steps into the first epoch.
+Trace endless(Framework framework, bool fits) {
+  Trace trace = watched({training(300)});
+  trace.outside.framework = framework;
+  trace.outside.fits = fits;
+  trace.outside.endless_generators = {"batches"};
+  trace.outside.progress.source = ProgressSource::kOutput;
+  trace.outside.progress.step = 2000;
+  trace.outside.progress.steps_per_epoch = -1;
+  return trace;
+}
+
+TEST(OutsideRules, AnEpochWithoutEndIsNamedWhereSomebodyCountsEpochs) {
+  EXPECT_EQ(first_cause(endless(Framework::kKeras, true)), "epoch-never-ends");
+  EXPECT_EQ(first_cause(endless(Framework::kTorch, true)), "epoch-never-ends");  // Lightning's
+  EXPECT_EQ(first_cause(endless(Framework::kTensorFlow, false)), "none");
+  Trace own_epochs = endless(Framework::kTensorFlow, false);
+  own_epochs.outside.progress.epoch = 1;
+  EXPECT_EQ(first_cause(own_epochs), "epoch-never-ends");
+}
+
 // Looks twice a second at a run whose steps take as long as `step_s` says for that time.
 template <typename StepTime>
 std::string cause_of_paces(StepTime step_s) {

@@ -150,18 +150,23 @@ TEST(OutsideRules, WhatAStartedProcessWaitsForHoldsTheRunUp) {
 }
 
 // Memory in use grows by 10 MB per second; so much of that is newly asked for.
-std::string cause_of_growth(double asked_for) {
+std::string cause_of_growth(double asked_for, double per_s = 10e6, int seconds = 40) {
   Trace trace = watched({training(300)});
-  trace.outside.at_s = 40;
-  for (int i = 0; i <= 80; ++i) {
+  trace.outside.at_s = seconds;
+  for (int i = 0; i <= 2 * seconds; ++i) {
     TraceSample& sample = trace.samples.emplace_back();
     sample.at_s = 0.5 * i;
-    sample.system.rss_bytes = static_cast<int64_t>(500e6 + 5e6 * i);
-    sample.system.address_bytes = static_cast<int64_t>(3e9 + asked_for * 5e6 * i);
+    sample.system.rss_bytes = static_cast<int64_t>(500e6 + per_s / 2 * i);
+    sample.system.address_bytes = static_cast<int64_t>(3e9 + asked_for * per_s / 2 * i);
     sample.system.available_bytes = 8'000'000'000;
   }
   const auto findings = diagnose(trace);
   return findings.empty() || findings[0].severity == Severity::kInfo ? "none" : findings[0].id();
+}
+
+TEST(OutsideRules, FastGrowthIsNamedSooner) {
+  EXPECT_EQ(cause_of_growth(1, 40e6, 16), "host-memory-leak");
+  EXPECT_EQ(cause_of_growth(1, 8e6, 16), "none");
 }
 
 TEST(OutsideRules, AnArrayThatFillsIsNoLeak) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "headway/doctor/losses.h"
 #include "headway/doctor/simulate_looks.h"
 
@@ -31,11 +33,28 @@ Trace swinging() {
   Trace trace = watched({training(300)});
   for (int i = 0; i < 40; ++i)
     trace.outside.losses.push_back({0.5 * i, 50 * i, i % 2 == 0 ? 0.5 : 3.0 + 0.01 * i});
+  trace.outside.launched = true;
   return trace;
 }
 
 TEST(ToldLosses, SwingsThatDoNotShrinkAreNamed) {
   EXPECT_EQ(first_cause(swinging()), "loss-oscillates");
+}
+
+TEST(ToldLosses, WhoJoinsLateMayHaveMissedWhatWasLearnt) {
+  Trace trace = swinging();
+  trace.outside.launched = false;
+  EXPECT_EQ(first_cause(trace), "none");
+  trace.outside.learning_rate = 0.3;
+  EXPECT_EQ(first_cause(trace), "loss-oscillates");
+}
+
+TEST(ToldLosses, LossesOfOpponentsAndAgentsMaySwing) {
+  Trace opponents = swinging(), agent = swinging();
+  opponents.outside.progress.several_losses = true;
+  agent.outside.progress.rewards = true;
+  EXPECT_EQ(first_cause(opponents), "none");
+  EXPECT_EQ(first_cause(agent), "none");
 }
 
 TEST(ToldLosses, ResultsOfAPoolAreNoSeries) {
@@ -87,6 +106,43 @@ TEST(ToldLosses, AnUntrainedModelIsNotAlwaysRight) {
   EXPECT_EQ(first_cause(trace), "none");  // it was learnt before we looked
   trace.outside.launched = true;
   EXPECT_EQ(first_cause(trace), "loss-output-mismatch");
+}
+
+// Seven means over an epoch, from the first on.
+Trace epochs(double first, double last) {
+  Trace trace = watched({training(300)});
+  for (int i = 0; i < 7; ++i)
+    trace.outside.losses.push_back({2.0 * i, 70 * i, first + (last - first) * i / 6});
+  trace.outside.launched = true;
+  return trace;
+}
+
+TEST(ToldLosses, FewMeansThatAgreeToTheThirdDigitAreFrozen) {
+  EXPECT_EQ(first_cause(epochs(8197.9, 8193.8)), "loss-frozen");
+  EXPECT_EQ(first_cause(epochs(8197.9, 8100)), "none");
+}
+
+TEST(ToldLosses, WeightsThatAreHeldExplainAFrozenLoss) {
+  Trace trace = epochs(8197.9, 8193.8);
+  trace.outside.held_weights_at = users(9, "", "base.trainable = False");
+  EXPECT_EQ(first_cause(trace), "weights-not-updated");
+  trace = epochs(8197.9, 4000);
+  trace.outside.held_weights_at = users(9, "", "base.trainable = False");
+  EXPECT_EQ(first_cause(trace), "none");  // the others learn
+}
+
+TEST(ToldLosses, ASecondSoftmaxExplainsALossThatHardlyFalls) {
+  const auto cause = [](double last) {
+    Trace trace = watched({training(300)});
+    for (int i = 0; i < 40; ++i)
+      trace.outside.losses.push_back(
+          {0.5 * i, 50 * i, 2.9 + (last - 2.9) * std::min(1.0, i / 9.0)});
+    trace.outside.launched = true;
+    trace.outside.second_softmax_at = users(9, "forward", "return torch.softmax(x, dim=1)");
+    return first_cause(trace);
+  };
+  EXPECT_EQ(cause(2.2), "loss-output-mismatch");
+  EXPECT_EQ(cause(0.1), "none");
 }
 
 TEST(ToldLosses, ALearningRateThatVanishedLongAgoIsNamed) {

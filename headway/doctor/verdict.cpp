@@ -10,8 +10,9 @@ namespace headway {
 namespace {
 
 constexpr double kBound = 0.9;  // the rest of a step, when something is said to bind it
-constexpr double kMoves = 3;    // seconds: a stack that changed within them
-constexpr double kBarely = 1;   // seconds: less is not worth a forecast
+constexpr size_t kFewLosses = 3;
+constexpr double kMoves = 3;   // seconds: a stack that changed within them
+constexpr double kBarely = 1;  // seconds: less is not worth a forecast
 
 // Until epoch `epochs` ends, validation and checkpoints at the pace so far.
 std::optional<double> seconds_until(const Evidence& e, int64_t epochs) {
@@ -111,11 +112,14 @@ bool workers_work(const Observations& o) {
          o.seen()->quiet_s < kMoves && o.looks->late_share(works) > 0.5;
 }
 
+bool tells_losses(const Observations& o) { return o.losses.size() >= kFewLosses; }
+
 // Healthy is earned: training goes on, and where its time goes is known.
 bool earns_healthy(const Observations& o) {
   if (o.inside()) return o.inside()->started();
   if (workers_work(o)) return true;
-  const bool goes_on = o.stepped() || (o.looks->training() && o.seen()->main_still_s < kMoves);
+  const bool goes_on =
+      o.stepped() || tells_losses(o) || (o.looks->training() && o.seen()->main_still_s < kMoves);
   return goes_on && o.ledger.is_enough();
 }
 
@@ -169,7 +173,9 @@ State state_of(const Observations& o, const std::vector<Finding>& findings) {
 
 std::string words_for(const Observations& o, State state, const std::vector<Finding>& findings) {
   const std::string speed = pace(o);
-  const std::string what = o.stepped() && !speed.empty() ? speed : beginning(o);
+  std::string what = o.stepped() && !speed.empty() ? speed : beginning(o);
+  if (!o.stepped() && tells_losses(o))
+    what = fmt::format("{} losses told, {:.4g} now", o.losses.size(), o.losses.last());
   switch (state) {
     case State::kFinished:
       if (grave(findings)) return findings[0].summary;
@@ -215,8 +221,10 @@ Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
   std::string word(text_of(out.state));
   const CauseRule* rule = grave(findings) ? rule_of(findings[0].cause) : nullptr;
   if (out.state == State::kSlow && rule && rule->effect != Effect::kSlow) word = "trouble";
-  if (out.state == State::kStuck)
-    word += fmt::format(" ({})", duration_text(std::max(o.quiet_s(), seen ? seen->quiet_s : 0)));
+  if (out.state == State::kStuck) {
+    out.still_s = std::max(o.quiet_s(), seen ? seen->quiet_s : 0);
+    word += fmt::format(" ({})", duration_text(out.still_s));
+  }
   out.sentence = word + ": " + words_for(o, out.state, findings);
   return out;
 }

@@ -116,7 +116,7 @@ std::string small_letters(std::string_view line) {
   return text;
 }
 
-// Calls `take` with the rank of each word that names a loss of training, and where it ends.
+// Calls `take` with each word that names a loss of training, its rank, and where it ends.
 template <typename F>
 void each_loss(const std::string& text, F&& take) {
   bool of_others = false;  // the word before, with nothing but a blank between, says so
@@ -129,7 +129,7 @@ void each_loss(const std::string& text, F&& take) {
     while (end < text.size() && is_word(text[end])) ++end;
     const std::string_view word = std::string_view(text).substr(i, end - i);
     const Rank rank = of_others && text[i - 1] == ' ' ? kNone : rank_of(word);
-    if (rank != kNone) take(rank, end);
+    if (rank != kNone) take(rank, word, end);
     of_others = of_validation(word) && end + 1 < text.size() && is_word(text[end + 1]);
     i = end;
   }
@@ -158,9 +158,12 @@ std::optional<double> loss_in(std::string_view line) {
   if (text.find("train_runtime") != std::string::npos) return std::nullopt;  // a mean, at the end
   std::optional<double> best;
   Rank best_rank = kNone;
-  each_loss(text, [&](Rank rank, size_t end) {
+  each_loss(text, [&](Rank rank, std::string_view word, size_t end) {
     if (rank <= best_rank) return;
-    if (const auto value = value_behind(text, end)) best = value, best_rank = rank;
+    auto value = value_behind(text, end);
+    if (!value) return;
+    if (has_part(word, {"elbo"})) *value = std::abs(*value);  // the loss is its negative
+    best = value, best_rank = rank;
   });
   // "train 0.53" may be anything where no epoch and no step is named.
   if (best_rank == kByTheWay && text.find("epoch") == std::string::npos &&
@@ -185,8 +188,27 @@ bool tells_nan(std::string_view line) {
 bool tells_several_losses(std::string_view line) {
   const std::string text = small_letters(line);
   int told = 0;
-  each_loss(text, [&](Rank rank, size_t end) { told += rank == kLoss && value_behind(text, end); });
-  return told > 1;
+  bool whole = false;
+  each_loss(text, [&](Rank rank, std::string_view word, size_t end) {
+    if (rank != kLoss || !value_behind(text, end)) return;
+    ++told;
+    whole |= word == "loss" || has_part(word, {"total", "train", "trainloss", "training"});
+  });
+  return told > 1 && !whole;
+}
+
+bool tells_reward(std::string_view line) {
+  const std::string text = small_letters(line);
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (has_part(std::string_view(text).substr(i, end - i),
+                 {"reward", "rewards", "return", "returns", "episode", "episodes"}) &&
+        value_behind(text, end))
+      return true;
+    i = end + 1;
+  }
+  return false;
 }
 
 bool names_a_loss(std::string_view variable) {

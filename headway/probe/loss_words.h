@@ -16,8 +16,11 @@ std::optional<double> loss_in(std::string_view line);
 // Is a value of the line not a number, whatever its name: "contrastive=nan"?
 bool tells_nan(std::string_view line);
 
-// Does the line tell two losses or more: "d_loss 0.6 g_loss 1.1"?
+// Does the line tell two losses or more and none of the whole: "d_loss 0.6 g_loss 1.1"?
 bool tells_several_losses(std::string_view line);
+
+// Does the line tell what an agent was rewarded with: "return 12.5", "mean_reward=-3"?
+bool tells_reward(std::string_view line);
 
 // The learning rate that a line of output names: "lr 1e-3", "'learning_rate': 5e-05".
 std::optional<double> rate_in(std::string_view line);

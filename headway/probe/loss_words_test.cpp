@@ -92,6 +92,17 @@ TEST(LossWords, AValueThatIsNoNumberIsSeenWhateverItsName) {
 TEST(LossWords, TwoLossesOfOneLineAreSeveral) {
   EXPECT_TRUE(tells_several_losses("step 5 d_loss 0.61 g_loss 1.20"));
   EXPECT_FALSE(tells_several_losses("step 5 loss 0.61 val_loss 0.7 recon 0.4"));
+  EXPECT_FALSE(tells_several_losses("loss: 1.9 - box_loss: 1.1 - class_loss: 0.8"));  // the whole
+}
+
+TEST(LossWords, WhatIsMadeAsLargeAsCanBeIsNoLossBelowZero) {
+  EXPECT_EQ(loss_in("step 5 elbo -364.92 kl 64.25"), 364.92);
+}
+
+TEST(LossWords, ARewardIsTold) {
+  EXPECT_TRUE(tells_reward("episode 12 | loss 0.4"));
+  EXPECT_TRUE(tells_reward("it 30 mean_reward=-12.5"));
+  EXPECT_FALSE(tells_reward("return to the best weights; loss 0.5"));
 }
 
 }  // namespace

@@ -166,6 +166,7 @@ void OutputReader::take_line(std::string line, double now_s) {
     const bool bar = keras_line(line, now_s) || tqdm_line(line, now_s);
     if (!bar) plain_line(line, now_s);
     note_loss(line, bar, now_s);
+    progress_.rewards |= tells_reward(line);
     note_rate(line);
   }
   remark(line, now_s);
@@ -239,10 +240,10 @@ void OutputReader::plain_line(const std::string& line, double now_s) {
     if (const int64_t of = of_how_many(small, end); of > 0) progress_.epochs = of;
   }
   bool found = false;
-  for (const char* word : {"step", "iter", "iteration", "batch", "minibatch", "update", "it"}) {
+  for (const std::string_view word :
+       {"step", "iter", "iteration", "batch", "minibatch", "update", "it", "steps"}) {
     // Words of prose, but where a loss stands beside them.
-    if ((word == std::string_view("it") || word == std::string_view("update")) && !loss_in(line))
-      continue;
+    if ((word == "it" || word == "update" || word == "steps") && !loss_in(line)) continue;
     if (const auto step = number_after(small, word, &end)) {
       at_step(epoch, *step, of_how_many(small, end), now_s);
       found = true;
@@ -300,11 +301,25 @@ void OutputReader::note_loss(const std::string& line, bool bar, double now_s) {
   const bool counts = progress_.last_step_s == now_s && progress_.steps > 0;
   if (!value && counts && tells_nan(line)) value = std::numeric_limits<double>::quiet_NaN();
   if (!value) return;
+  if (bar && is_drawn_again(line)) return;
   if (bar) losses_.add_of_bar(now_s, progress_.steps, *value);
   else losses_.add(now_s, progress_.steps > 0 ? progress_.steps : other_steps_, *value);
   progress_.several_losses |= tells_several_losses(line);
   progress_.losses = losses_.finite, progress_.bad_losses = losses_.bad;
   progress_.loss = losses_.last, progress_.first_loss = losses_.first;
+}
+
+// tqdm draws what it was last told until it is told anew. How often that happens shows in the steps
+// before it was told first.
+bool OutputReader::is_drawn_again(const std::string& line) {
+  const size_t rate = std::max(line.rfind("it/s,") + 1, line.rfind("s/it,") + 1);
+  if (rate == 0) return false;
+  const std::string told = line.substr(rate);
+  const int64_t steps = progress_.steps;
+  if (told_every_ < 0) told_every_ = std::max<int64_t>(1, steps);
+  if (told == told_by_bar_ && steps - told_at_ < told_every_) return true;
+  told_by_bar_ = told, told_at_ = steps;
+  return false;
 }
 
 void OutputReader::note_rate(const std::string& line) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,7 +35,10 @@ class OutputReader {
   // must tell a loss, too.
   void framework(bool used) { framework_ = used; }
   // The program ran before it was watched: what its first line counts was not made meanwhile.
-  void joins_late() { joins_late_ = true; }
+  void joins_late() {
+    joins_late_ = true;
+    told_every_ = std::numeric_limits<int64_t>::max();
+  }
   // The training thread validates: bars and losses of now are not of training.
   void validates(bool now) { validating_ = now; }
 
@@ -47,6 +52,7 @@ class OutputReader {
   void at_step(int64_t epoch, int64_t step, int64_t of, double now_s);
   void made(int64_t steps, double now_s);
   void note_loss(const std::string& line, bool bar, double now_s);
+  bool is_drawn_again(const std::string& line);
   void note_rate(const std::string& line);
 
   SeenProgress progress_{.source = ProgressSource::kOutput};
@@ -65,6 +71,9 @@ class OutputReader {
   std::map<std::pair<int64_t, int64_t>, int64_t>
       bars_;  // tqdm's by epoch and length: the last step
   LineCounters counters_;
+  // What tqdm's bar was told last (its loss, for one), when, and in how many steps; -1: not known.
+  std::string told_by_bar_{};
+  int64_t told_at_ = 0, told_every_ = -1;
 };
 
 // Without colours and cursor movements.

@@ -162,6 +162,18 @@ TEST(OutputReader, AStepThatIsCountedThroughAllEpochsGoesOn) {
   EXPECT_EQ(reader.progress().steps, 960);
 }
 
+TEST(OutputReader, ABarThatIsDrawnAgainTellsNoNewLoss) {
+  OutputReader reader;
+  for (int step = 1; step <= 100; ++step) {
+    std::string line = std::to_string(step) + "/900 [00:01<00:09, 10.0it/s";
+    // Told at every tenth step, and at step 60 the same as before.
+    if (step >= 10)
+      line += std::string(", loss=0.") + (step / 10 == 6 ? '5' : char('0' + step / 10 % 10));
+    reader.take("  1%|#  | " + line + "]\r", 0.1 * step);
+  }
+  EXPECT_EQ(reader.progress().losses, 10);
+}
+
 TEST(OutputReader, NoNumberUnderAnyNameIsABadLoss) {
   OutputReader reader;
   reader.take("step=50 contrastive=nan\nstep=100 contrastive=nan\n", 1);

@@ -47,6 +47,12 @@ void note_source(Target& target, const PythonThread& thread, Outside& out) {
     note_place(target, code.file, facts.learning_rate, out.learning_rate_at);
     note_place(target, code.file, facts.schedule, out.schedule_at);
     note_place(target, code.file, facts.shuffles, out.shuffles_at);
+    note_place(target, code.file, facts.keeps, out.keeps_at);
+    const LearningFacts& learning = facts.learning;
+    note_place(target, code.file, learning.second_softmax, out.second_softmax_at);
+    note_place(target, code.file, learning.missing_softmax, out.missing_softmax_at);
+    note_place(target, code.file, learning.held_weights, out.held_weights_at);
+    note_place(target, code.file, learning.no_step, out.no_step_at);
     if (facts.batch_size > out.written_batch_size) {
       out.batch_size_at = {}, out.written_batch_size = facts.batch_size;
       note_place(target, code.file, facts.batch, out.batch_size_at);

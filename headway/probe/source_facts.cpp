@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "headway/probe/source_growth.h"
+
 namespace headway {
 namespace {
 
@@ -27,6 +29,9 @@ constexpr std::string_view kRates[] = {"learning_rate", "lr"};
 constexpr std::string_view kBatches[] = {"batch_size", "batch", "per_device_train_batch_size",
                                          "train_batch_size", "minibatch"};
 
+constexpr std::string_view kOptimizers[] = {"adam(",    "adamw(",   "nadam(",    "sgd(",
+                                            "rmsprop(", "adagrad(", "adadelta(", "lion("};
+
 template <size_t N>
 bool has_one_of(std::string_view code, const std::string_view (&words)[N]) {
   return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) {
@@ -36,12 +41,17 @@ bool has_one_of(std::string_view code, const std::string_view (&words)[N]) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The number that is given to one of these names: "batch_size=32", "BATCH = 32"; 0: none is.
-template <size_t N>
-double given_to(const std::string_view (&names)[N], std::string_view code) {
+std::string small_letters(std::string_view code) {
   std::string lower(code);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+// The number that is given to one of these names: "batch_size=32", "BATCH = 32"; 0: none is.
+template <size_t N>
+double given_to(const std::string_view (&names)[N], std::string_view code) {
+  const std::string lower = small_letters(code);
   for (const std::string_view name : names)
     for (size_t at = lower.find(name); at != std::string::npos; at = lower.find(name, at + 1)) {
       const size_t end = at + name.size();
@@ -58,10 +68,28 @@ double given_to(const std::string_view (&names)[N], std::string_view code) {
   return 0;
 }
 
+// The rate that an optimizer is given without a name: "Adam(1e-3)", "SGD(model.parameters(), 0.1,
+// ..."; 0: none is.
+double rate_of_optimizer(std::string_view code) {
+  const std::string lower = small_letters(code);
+  for (const std::string_view name : kOptimizers) {
+    const size_t at = lower.find(name);
+    if (at == std::string::npos || (at > 0 && is_word(lower[at - 1]))) continue;
+    for (size_t begin = at + name.size(), i = 0; i < 2 && begin < lower.size(); ++i) {
+      char* stop = nullptr;
+      const double value = std::strtod(lower.c_str() + begin, &stop);
+      const bool whole = *stop == ',' || *stop == ')';
+      if (whole && value > 0 && std::isfinite(value)) return value;
+      begin = std::min(lower.find(',', begin), lower.size() - 1) + 1;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 SourceFacts facts_in(const std::vector<std::string>& lines) {
-  SourceFacts out;
+  SourceFacts out{.keeps = line_that_keeps(lines), .learning = learning_in(lines)};
   int64_t number = 0;
   for (const std::string& line : lines) {
     ++number;
@@ -75,8 +103,11 @@ SourceFacts facts_in(const std::vector<std::string>& lines) {
       out.positive_loss = number;
     if (out.schedule == 0 && has_one_of(code, kSchedules)) out.schedule = number;
     if (has_one_of(code, kShuffles) && !has_one_of(code, kMixesLists)) out.shuffles = number;
-    if (const double rate = given_to(kRates, code); rate > 0 && out.learning_rate == 0)
-      out.learning_rate = number, out.rate = rate;
+    if (out.learning_rate == 0) {
+      const double named = given_to(kRates, code);
+      out.rate = named > 0 ? named : rate_of_optimizer(code);
+      if (out.rate > 0) out.learning_rate = number;
+    }
     if (const auto size = static_cast<int64_t>(std::min(1e9, given_to(kBatches, code)));
         size > out.batch_size)
       out.batch_size = size, out.batch = number;

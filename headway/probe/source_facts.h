@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "headway/probe/source_learning.h"
+
 namespace headway {
 
 // What the source of a program says about it, by its line; line 0: nothing.
@@ -18,6 +20,8 @@ struct SourceFacts {
   int64_t shuffles = 0;       // mixes a stream of samples: dataset.shuffle(...), the last one
   int64_t batch = 0;          // gives a number as batch_size, the largest one
   int64_t batch_size = 0;     // ... that number
+  int64_t keeps = 0;          // appends to a list that nothing empties
+  LearningFacts learning{};
 };
 SourceFacts facts_in(const std::vector<std::string>& lines);
 

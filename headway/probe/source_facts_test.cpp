@@ -25,6 +25,13 @@ TEST(SourceFacts, TheLineThatMakesAScheduleIsFound) {
   EXPECT_EQ(facts_in({"optimizer = SGD(lr=0.1, weight_decay=1e-4)"}).schedule, 0);
 }
 
+TEST(SourceFacts, ALearningRateIsFoundWithAndWithoutItsName) {
+  EXPECT_EQ(facts_in({"LEARNING_RATE = 0.3"}).rate, 0.3);
+  EXPECT_EQ(facts_in({"x = 1", "tx = optax.adam(1e-3)"}).rate, 1e-3);
+  EXPECT_EQ(facts_in({"o = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)"}).rate, 0.1);
+  EXPECT_EQ(facts_in({"o = Adam(schedule)", "o = SGD(net.parameters(), lr, 0.9)"}).rate, 0);
+}
+
 TEST(SourceFacts, TheLargestBatchSizeThatIsWrittenThereCounts) {
   const SourceFacts both = facts_in({"a = DataLoader(test, batch_size=1)",
                                      "b = DataLoader(train, batch_size = 64, shuffle=True)"});

@@ -17,8 +17,9 @@ namespace {
 constexpr std::string_view kCountSteps[] = {
     "global_step", "step",      "batch_idx", "batch_index", "batch_id", "iteration", "begin_step",
     "batch_no",    "minibatch", "update",    "iter",        "iters",    "it",        "batch",
-    "b",           "i",         "n",         "k",           "t"};
-constexpr size_t kWeak = 7;
+    "b",           "i",         "n",         "k",           "t",        "epoch"};
+constexpr size_t kWeak = 7, kEpoch = std::size(kCountSteps) - 1;
+constexpr double kShortEpochS = 2;     // what takes no longer may be the step itself
 constexpr int64_t kSmallestBatch = 4;  // that a stride is taken for
 constexpr int64_t kChanges = 2;        // before it is believed
 constexpr double kSteadilyS = 5;       // it must rise for so long where no step can be seen
@@ -47,6 +48,9 @@ bool VariableProgress::is_believed(const SeenValue& value, const Counter& counte
   if (counter.changes < kChanges) return false;
   if (rank_of(value.name) < kWeak) return true;
   if (!value.users) return false;
+  if (value.name == "epoch" && (counter.rises < kRises || now_s - counter.rises_since_s >
+                                                              kShortEpochS * double(counter.risen)))
+    return false;
   if (loops.framework) return loops.stepping.count(value.function) > 0;
   return value.function + "\n" + value.name == chosen_ ||
          (counter.rises >= kRises && now_s - counter.rises_since_s >= kSteadilyS);
@@ -65,16 +69,17 @@ void VariableProgress::take(const std::vector<SeenValue>& values, const Loops& l
     const size_t rank = rank_of(value.name);
     if (rank == std::size(kCountSteps)) continue;
     const std::string key = value.function + "\n" + value.name;
-    const auto [known, fresh] = counters_.try_emplace(key, Counter{number, 0, now_s, 0, 0});
+    const auto [known, fresh] = counters_.try_emplace(key, Counter{number, 0, now_s, 0, 0, 0});
     Counter& counter = known->second;
     counter.changes += number != counter.last;
     counter.rises += number > counter.last;
-    if (number < counter.last) counter.rises = 0, counter.rises_since_s = now_s;
+    counter.risen += number - counter.last;
+    if (number < counter.last) counter.rises = counter.risen = 0, counter.rises_since_s = now_s;
     counter.last = number;
     counter.stride = std::gcd(counter.stride, number);
     // Of equal ones the outermost: it comes last.
     if (is_believed(value, counter, loops, now_s) && (!best || rank <= best->rank))
-      best = Found{key, rank, number, rank >= kWeak ? counter.stride : 1};
+      best = Found{key, rank, number, rank >= kWeak && rank < kEpoch ? counter.stride : 1};
   }
   if (best) count(*best, now_s);
   take_loss(values, now_s);

@@ -29,8 +29,8 @@ class VariableProgress {
   struct Counter {
     int64_t last = 0, changes = 0;
     double rises_since_s = 0;
-    int64_t rises = 0;   // since then
-    int64_t stride = 0;  // all its values are multiples of this
+    int64_t rises = 0, risen = 0;  // since then, how often and by how much
+    int64_t stride = 0;            // all its values are multiples of this
   };
   struct Found {
     std::string key{};

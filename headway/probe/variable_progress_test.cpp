@@ -65,6 +65,17 @@ TEST(VariableProgress, WithoutAFrameworkALetterMustRiseForSomeSeconds) {
   EXPECT_EQ(variables.progress().steps, 29);
 }
 
+TEST(VariableProgress, AnEpochThatIsOneStepCountsAsOne) {
+  const VariableProgress::Loops loops{.stepping = {"train"}, .framework = true};
+  VariableProgress fast, slow;
+  for (int64_t i = 0; i < 10; ++i) {
+    fast.take({value("epoch", 10 * i)}, loops, double(i));
+    slow.take({value("epoch", i)}, loops, 5.0 * double(i));
+  }
+  EXPECT_GT(fast.progress().steps, 40);
+  EXPECT_EQ(slow.progress().steps, 0);
+}
+
 TEST(VariableProgress, ABetterNameThatIsOutOfSightForAMomentKeepsItsPlace) {
   VariableProgress variables;
   const VariableProgress::Loops loops{.stepping = {"train"}, .framework = true};

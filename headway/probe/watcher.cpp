@@ -265,12 +265,15 @@ void Watcher::note_training_thread(const PythonThread& thread, const SeenStack& 
   output_.validates(activity == Activity::kValidate);
   const bool steps =
       activity == Activity::kStep || activity == Activity::kTrace || activity == Activity::kSync;
-  for (const PythonFrame& frame : thread.frames) {
-    const PythonCode& code = *frame.code;
-    if (code.users && steps && loops_.stepping.size() < kMostLoops)
+  bool inside = false;  // what a compiler calls to build its graph: its loops are no steps
+  for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame) {
+    const PythonCode& code = *frame->code;
+    if (code.users && steps && !inside && loops_.stepping.size() < kMostLoops)
       loops_.stepping.insert(code.function);
-    keras_fits_ |= !code.users && code.function.ends_with("fit") &&
-                   code.file.find("keras/") != std::string::npos;
+    inside |= !code.users && activity == Activity::kTrace;
+    if (code.users || !code.function.ends_with("fit")) continue;
+    keras_fits_ |= code.file.find("keras/") != std::string::npos;
+    lightning_fits_ |= code.file.find("lightning") != std::string::npos;
   }
 }
 
@@ -357,7 +360,13 @@ void Watcher::read_counters() {
   const SeenProgress progress = this->progress();
   TraceSample sample;
   sample.at_s = now;
-  sample.steps = progress.steps, sample.epoch = std::max<int64_t>(0, progress.epoch - 1);
+  // Output and variables count from moments of their own: a sample goes on where the last one
+  // stood.
+  if (progress.source != counted_by_)
+    counted_by_ = progress.source, steps_before_ += counted_ - progress.steps;
+  counted_ = progress.steps;
+  sample.steps = steps_before_ + progress.steps,
+  sample.epoch = std::max<int64_t>(0, progress.epoch - 1);
   sample.step_in_epoch = progress.step;
   sample.losses = progress.losses, sample.bad_losses = progress.bad_losses;
   sample.loss_sum = progress.loss;  // the last one
@@ -406,6 +415,7 @@ void Watcher::look_around_all() {
   const Surroundings around = look_around(main_);
   note_surroundings(around, main_, seen_);
   if (keras_fits_) seen_.framework = Framework::kKeras;
+  seen_.fits = keras_fits_ || lightning_fits_;
   output_.framework(seen_.framework != Framework::kNone);
   std::set<int64_t> pids;
   for (const auto& [pid, target] : targets_) pids.insert(pid);
@@ -425,7 +435,7 @@ SeenProgress Watcher::progress() const {
   const SeenProgress& losses = output_.losses().empty() ? shown : said;
   out.loss = losses.loss, out.first_loss = losses.first_loss;
   out.losses = losses.losses, out.bad_losses = losses.bad_losses;
-  out.several_losses = losses.several_losses;
+  out.several_losses = losses.several_losses, out.rewards = said.rewards;
   out.rates = said.rates, out.vanished_rates = said.vanished_rates;
   out.rate = said.rate, out.highest_rate = said.highest_rate;
   return out;

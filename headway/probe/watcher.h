@@ -95,7 +95,7 @@ class Watcher {
   Devices devices_;
   RandomFactor pause_;
   VariableProgress::Loops loops_;
-  bool keras_fits_ = false;
+  bool keras_fits_ = false, lightning_fits_ = false;
   std::unique_ptr<SystemSampler> system_;
   pid_t system_of_ = 0;
   double next_system_s_ = 0;
@@ -109,6 +109,8 @@ class Watcher {
   double moved_s_ = 0;         // when output, a step or reading last moved
   RunRates rates_;
   int64_t last_bytes_ = 0, last_steps_ = 0;
+  ProgressSource counted_by_ = ProgressSource::kNone;
+  int64_t counted_ = 0, steps_before_ = 0;  // by the present source; by those before it
   double tree_cpu_s_ = 0;
   size_t next_worker_ = 0;
 };

@@ -115,8 +115,9 @@ struct SeenProgress {
   double loss = 0;
   double first_loss = 0;  // the first that was said
   int64_t losses = 0, bad_losses = 0;
-  bool several_losses = false;  // lines tell two losses or more: of models that work against each
-                                // other, it may be
+  // What makes a loss no measure of what is learnt: lines tell several losses and none of the whole
+  // (of models that work against each other, it may be), or a reward.
+  bool several_losses = false, rewards = false;
   // Learning rates that lines of output told.
   int64_t rates = 0;
   double rate = 0, highest_rate = 0;  // the last one; of all
@@ -241,11 +242,17 @@ struct Outside {
   double cpus_allowed = 0;             // of the main process, by affinity; 0: not known
   std::vector<std::string> endless{};  // the user's functions that hold `while True`
   std::vector<std::string> endless_generators{};  // those that yield in one, in the user's files
+  bool fits = false;          // a framework's own loop over epochs trains: Keras', Lightning's
   int64_t model_threads = 0;  // of TensorFlow, that run operators; 0: not to be told apart
   double ready_share = 0;  // of late, threads that could run but had no core, of those that could
   SeenFrame decodes_at{};  // where TensorFlow is asked to decode images; line 0: nowhere
-  SeenFrame positive_loss_at{};    // where a loss is asked for that cannot fall below zero
-  SeenFrame crossentropy_at{};     // where a crossentropy is asked for
+  SeenFrame positive_loss_at{};  // where a loss is asked for that cannot fall below zero
+  SeenFrame crossentropy_at{};   // where a crossentropy is asked for
+  SeenFrame keeps_at{};          // where a list grows that nothing empties
+  // What may explain that little is learnt: the model's softmax before a loss that applies one
+  // itself; its plain output before a loss that takes probabilities; weights told not to change;
+  // gradients that no optimizer makes a step with.
+  SeenFrame second_softmax_at{}, missing_softmax_at{}, held_weights_at{}, no_step_at{};
   SeenFrame learning_rate_at{};    // where the learning rate is set
   SeenFrame schedule_at{};         // where a schedule for it is made
   SeenFrame shuffles_at{};         // where a stream of samples is mixed

@@ -90,6 +90,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("losses", s.losses);
   f("bad_losses", s.bad_losses);
   f("several_losses", s.several_losses);
+  f("rewards", s.rewards);
   f("first_loss", s.first_loss);
   f("rates", s.rates);
   f("rate", s.rate);
@@ -231,12 +232,18 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("model_threads", s.model_threads);
   f("ready_share", s.ready_share);
   f("endless_generators", s.endless_generators);
+  f("fits", s.fits);
   f("cpus_allowed", s.cpus_allowed);
   f("endless", s.endless);
   f("decodes_at", s.decodes_at);
   f("positive_loss_at", s.positive_loss_at);
   f("learning_rate_at", s.learning_rate_at);
   f("crossentropy_at", s.crossentropy_at);
+  f("keeps_at", s.keeps_at);
+  f("second_softmax_at", s.second_softmax_at);
+  f("missing_softmax_at", s.missing_softmax_at);
+  f("held_weights_at", s.held_weights_at);
+  f("no_step_at", s.no_step_at);
   f("schedule_at", s.schedule_at);
   f("shuffles_at", s.shuffles_at);
   f("learning_rate", s.learning_rate);

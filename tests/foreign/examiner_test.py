@@ -205,6 +205,13 @@ class Examiner(unittest.TestCase):
         self.assertFalse(self.judged(*late, text=ONE.replace("verdict: slow", "verdict: stuck")).named_in_time)
         self.assertFalse(self.judged((1, "healthy", "")).named_in_time)
 
+    def test_what_is_stuck_is_timed_from_its_last_movement(self):
+        changes = [{"at_s": 1, "verdict": "healthy", "cause": None},
+                   {"at_s": 40, "verdict": "stuck", "cause": "serial-map", "still_s": 11}]
+        stuck = self.case(ONE.replace("verdict: slow", "verdict: stuck"))
+        result = judge.judge(stuck, {**verdict(("serial-map", "high")), "changes": changes})
+        self.assertEqual((result.named_s, result.named_in_time), (11, True))
+
     def test_a_case_for_machines_has_all_that_was_asked_for(self):
         told = judge.as_json(self.judged((1, "healthy", ""), (16, "slow", "serial-map")))
         self.assertEqual((told["set"], told["round"], told["right"], told["accused"]), ("", None, True, False))

@@ -69,8 +69,8 @@ def late_changes(changes):
 
 
 def first_named(changes, right):
-    """The second at which one of these causes was first said, or None."""
-    return next((change["at_s"] for change in changes or [] if change.get("cause") in right), None)
+    """How many seconds it took to say one of these causes: since nothing moves, or else since the watch began. Or None."""
+    return next((change.get("still_s", change["at_s"]) for change in changes or [] if change.get("cause") in right), None)
 
 
 def line_of(where, path):

@@ -40,7 +40,9 @@ std::optional<Finding> retracing(const Observations& o);
 // told_losses.cpp: what the losses say that a program told.
 std::optional<Finding> told_nan(const Observations& o);
 std::optional<Finding> told_negative(const Observations& o);
+std::optional<Finding> told_mismatch(const Observations& o);
 std::optional<Finding> told_frozen(const Observations& o);
+std::optional<Finding> told_not_updated(const Observations& o);
 std::optional<Finding> told_growing(const Observations& o);
 std::optional<Finding> told_too_low(const Observations& o);
 std::optional<Finding> told_vanished_rate(const Observations& o);

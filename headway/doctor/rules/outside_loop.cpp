@@ -137,20 +137,24 @@ std::optional<Finding> epoch_never_ends(const E& e) {
   if (!e.running() || p.source != ProgressSource::kOutput || p.steps_per_epoch > 0 || p.epoch > 1)
     return std::nullopt;
   const bool endless = !e.seen.endless_generators.empty();
-  if (p.step < (endless ? kEndless / 4 : kEndless) || e.training_s() < kEndlessS ||
-      (e.seen.framework != Framework::kTensorFlow && e.seen.framework != Framework::kKeras))
+  // Whoever counts steps alone wants no epoch to end.
+  const bool has_epochs =
+      e.seen.fits || (e.seen.framework == Framework::kTensorFlow && p.epoch == 1);
+  if (p.step < (endless ? kEndless / 4 : kEndless) || e.training_s() < kEndlessS || !has_epochs)
     return std::nullopt;
   return Finding{
       .cause = Cause::kEpochNeverEnds,
       .severity = endless ? Severity::kHigh : Severity::kInfo,
       .confidence = endless ? 0.9 : 0.5,
       .summary = fmt::format("epoch 1 has {} steps and no end is known", with_commas(p.step)),
-      .evidence = {endless ? fmt::format("{}() yields in a `while True`, and steps_per_epoch was "
-                                         "not given",
+      .evidence = {endless ? fmt::format("{}() yields in a `while True`, and nobody says how "
+                                         "many steps an epoch has",
                                          e.seen.endless_generators[0])
                            : "the length of the data is not known"},
       .where = fit_line_of(e),
-      .fix = "fit(..., steps_per_epoch=samples // batch_size), or let the generator end"};
+      .fix =
+          "say how many steps an epoch has (Keras: steps_per_epoch=samples // batch_size, "
+          "Lightning: limit_train_batches), or let the generator end"};
 }
 
 std::optional<Finding> output_buffered(const E& e) {
@@ -254,7 +258,7 @@ double mean_of(const std::vector<Pace>& pace, size_t from, double Pace::*what) {
 // Nearly every stretch is slower than nearly every earlier one, up to the end; and a step does more
 // and more, unless it is far slower: a neighbour may slow a run down, but it makes no work.
 bool slows_on(const std::vector<Pace>& pace) {
-  constexpr double kFarSlower = 2, kSlower = 1.5, kMoreWork = 1.4, kStillGrowing = 1.1;
+  constexpr double kFarSlower = 2.5, kSlower = 1.5, kMoreWork = 1.4, kStillGrowing = 1.1;
   constexpr double kInOrder = 0.85;
   const size_t n = pace.size();
   if (n < 4) return false;

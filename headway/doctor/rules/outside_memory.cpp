@@ -9,13 +9,13 @@
 namespace headway {
 namespace {
 
-constexpr double kSettlesS = 5;      // buffers and caches of libraries, after training began
-constexpr double kLongEnoughS = 12;  //
-constexpr double kStraight = 0.85;   // R^2
+constexpr double kSettlesS = 5;  // buffers and caches of libraries, after training began
+constexpr double kLongEnoughS = 12, kStraight = 0.85;  // R^2 ...
+constexpr double kSoonS = 8, kVeryStraight = 0.9;      // ... or sooner, where it is this plain
 constexpr double kGrown = 48e6, kGrownShare = 0.08;
 constexpr double kPerS = 0.4e6;  // bytes
 constexpr double kMuch = 400e6;  // a cache in the first epoch may take less
-constexpr double kSoonS = 1200;
+constexpr double kLastsS = 1200;
 constexpr double kAskedFor = 0.2;  // of what grew, that was newly asked for
 constexpr double kCompiles = 0.3;  // of late: what a compiler needs is given back or kept for good
 
@@ -37,14 +37,17 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
     asked.push_back(double(sample.system.address_bytes));
     left = double(sample.system.available_bytes);
   }
-  if (!begun || at.size() < 12 || at.back() - at.front() < kLongEnoughS) return std::nullopt;
+  if (!begun || at.size() < 12) return std::nullopt;
+  const double seconds = at.back() - at.front();
   const Line line = fit_line(at, bytes);
   const Line half = fit_line({at.begin() + static_cast<long>(at.size() / 2), at.end()},
                              {bytes.begin() + static_cast<long>(at.size() / 2), bytes.end()});
   const double slope = line.slope - 2 * line.noise;
-  const double grown = slope * (at.back() - at.front());
+  const double grown = slope * seconds;
   const bool goes_on = half.slope - 2 * half.noise > 0.4 * line.slope;
-  if (line.r2 < kStraight || slope < kPerS || !goes_on || grown < kGrown ||
+  const bool plain = line.r2 >= kVeryStraight && grown >= 2 * kGrown && seconds >= kSoonS;
+  const bool known = line.r2 >= kStraight && seconds >= kLongEnoughS;
+  if (!(plain || known) || slope < kPerS || !goes_on || grown < kGrown ||
       grown < kGrownShare * bytes.front())
     return std::nullopt;
   const double lasts_s = left / line.slope;
@@ -52,12 +55,12 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
   // A large array that was made at once (a replay buffer, a cache) and is filled bit by bit has an
   // end.
   const bool fills = asked.front() > 0 && asked.back() - asked.front() < kAskedFor * grown;
-  const bool may_be_a_cache = fills || (first_epoch && grown < kMuch && lasts_s > kSoonS);
+  const bool may_be_a_cache = fills || (first_epoch && grown < kMuch && lasts_s > kLastsS);
   Finding f{.cause = Cause::kHostMemoryLeak,
             .severity = may_be_a_cache ? Severity::kInfo : Severity::kWarning,
             .confidence = 0.8,
             .summary = fmt::format("memory grows by {} per second: {} in {}", size_text(line.slope),
-                                   size_text(grown), duration_text(at.back() - at.front())),
+                                   size_text(grown), duration_text(seconds)),
             .evidence = {fmt::format("in a straight line (R2 {:.2f}), {} in use", line.r2,
                                      size_text(bytes.back()))},
             .fix =
@@ -67,7 +70,8 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
   if (left > 0)
     f.evidence.push_back(fmt::format("what is left lasts for about {}", duration_text(lasts_s)));
   const HotLine hot = e.hottest([](const SeenStack& s) { return on_main(s) && s.training; });
-  if (hot.frame) f.where = place_text(*hot.frame);
+  if (e.seen.keeps_at.line > 0) f.where = place_text(e.seen.keeps_at);
+  else if (hot.frame) f.where = place_text(*hot.frame);
   return f;
 }
 

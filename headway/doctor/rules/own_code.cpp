@@ -11,7 +11,8 @@ namespace {
 constexpr double kNeighboursS = 12;  // they come and go: only of late
 constexpr double kNoCore = 0.20;   // of the time: neighbours share caches, too, and that is no gain
 constexpr double kOwnCode = 0.22;  // its gain is a guess: the result may be needed
-constexpr double kOneCore = 1.2;   // used, by a program that was told to use one thread
+constexpr double kNearlyAll = 0.75;
+constexpr double kOneCore = 1.2;  // used, by a program that was told to use one thread
 constexpr double kComputesMost = 0.5;
 constexpr double kSettledS = 8;
 
@@ -110,7 +111,9 @@ std::optional<Finding> neighbours_take_cores(const Observations& o) {
 
 std::optional<Finding> own_code_feeds(const Observations& o) {
   const auto own = own_code(o);
-  if (!own || own->feeding < 0.5 || own->share < kRepair) return std::nullopt;
+  // Where it takes nearly all of the time, ahead of the training it would still do so.
+  if (!own || own->feeding < 0.5 || own->share < kRepair || own->share > kNearlyAll)
+    return std::nullopt;
   Finding f{
       .cause = Cause::kNoPrefetch,
       .severity = severity_of_share(own->share),

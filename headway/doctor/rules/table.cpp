@@ -56,7 +56,8 @@ constexpr CauseRule kRules[] = {
     {Cause::kModelTooLarge, only<Cause::kModelTooLarge, kMemory>, kRefused},
     {Cause::kCudaVersionMismatch, by_looks<cuda_mismatch>},
     {Cause::kLossOutputMismatch,
-     first_of<only<Cause::kLossOutputMismatch, by_counters<refused>>, told_negative>, kRefused},
+     first_of<only<Cause::kLossOutputMismatch, by_counters<refused>>, told_negative, told_mismatch>,
+     kRefused},
     // The machine and what it allows.
     {Cause::kGpuNotUsed, first_of<by_counters<gpu_not_used>, by_looks<gpu_not_used>>},
     {Cause::kCpuQuota, cpu_quota, kSlow, kOfQuota},
@@ -98,7 +99,8 @@ constexpr CauseRule kRules[] = {
     // What is learnt.
     {Cause::kGradientNotConnected,
      first_of<by_counters<not_connected>, by_looks<gradient_not_connected>>, kWrong, kOfNoPath},
-    {Cause::kWeightsNotUpdated, by_counters<not_updated, rate_is_zero>, kWrong, kOfNoUpdate},
+    {Cause::kWeightsNotUpdated, first_of<by_counters<not_updated, rate_is_zero>, told_not_updated>,
+     kWrong, kOfNoUpdate},
     {Cause::kBadInitialWeights, by_counters<bad_start>, kWrong, kOfWeights},
     {Cause::kInputNotScaled, by_counters<input_not_scaled>, kWrong, kOfInput},
     {Cause::kExplodingGradients, by_counters<exploding>, kWrong, kOfExploding},

@@ -10,6 +10,8 @@ namespace headway {
 namespace {
 
 constexpr size_t kFewNegative = 3, kFew = 8, kMany = 16, kVeryMany = 48;
+constexpr size_t kFewMeans = 5;
+constexpr double kSameMeans = 0.002, kSettledS = 10;
 constexpr double kSure = 4;         // standard errors
 constexpr double kNoise = 0.02;     // of the loss, where nothing else is going on
 constexpr double kUnmoved = 0.005;  // of the loss
@@ -23,6 +25,13 @@ constexpr double kTurnsOften = 0.5;
 // Does one model tell these losses? Of a pool's results each is of a training of its own.
 bool is_one_series(const Observations& o) {
   return o.looks && (o.looks->workers() == 0 || o.looks->trains_itself());
+}
+
+// A loss that falls when something is learnt. Those of models that work against each other, and of
+// agents, need not.
+bool is_measure(const Observations& o) {
+  const SeenProgress& p = o.looks->seen.progress;
+  return !p.several_losses && !p.rewards && p.bad_losses == 0 && is_one_series(o);
 }
 
 std::string loss_where(const Observations& o) { return o.ledger.where(Account::kComputes); }
@@ -65,15 +74,14 @@ std::optional<Finding> told_nan(const Observations& o) {
 namespace {
 
 // A crossentropy of three classes or more that hundreds of steps have not moved, however noisy it
-// is: whoever learns anything gets below what he began with. Losses of models that work against
-// each other may do that.
+// is: whoever learns anything gets below what he began with.
 bool is_unlearnt_crossentropy(const Observations& o) {
   constexpr int64_t kManySteps = 200;
   constexpr double kThreeClasses = 0.75, kNoisy = 0.10, kKnown = 0.015, kMoved = 0.02;
   const Losses& l = o.losses;
   const SeenProgress& p = o.looks->seen.progress;
-  if (o.looks->seen.crossentropy_at.line == 0 || p.several_losses || p.steps < kManySteps ||
-      !l.from_the_start() || !is_one_series(o) || l.size() < kMany)
+  if (o.looks->seen.crossentropy_at.line == 0 || p.steps < kManySteps || !l.from_the_start() ||
+      !is_measure(o) || l.size() < kMany)
     return false;
   const double level = l.first(), moved = std::abs(l.last() - level);
   return level > kThreeClasses && l.noise() < kNoisy * level && l.error() < kKnown * level &&
@@ -85,19 +93,23 @@ bool is_unlearnt_crossentropy(const Observations& o) {
 // From the first loss on it does not move, beyond its own small noise.
 std::optional<Finding> told_frozen(const Observations& o) {
   const Losses& l = o.losses;
-  if (l.size() < kFew || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
+  if (l.size() < kFewMeans || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
   if (std::abs(l.first()) < kNextToNothing) return std::nullopt;
-  const bool exact = l.same_to_the_digit();
+  const bool exact = l.size() >= kFew && l.same_to_the_digit();
   const double moved = std::abs(l.last() - l.first());
   // Means over an epoch have little noise: there many that go up and down and stay say as much.
   // What was learnt before is small by now.
   const bool wanders =
       l.size() >= kVeryMany && l.turns() >= kTurns && std::abs(l.first()) > kLearnt;
   const bool unlearnt = moved < kSure / 2 * l.error() || wanders;
-  const bool flat = l.size() >= kMany && l.from_the_start() && unlearnt &&
+  // Means over many steps, told from the first on, that agree to the third digit.
+  const bool same = l.size() >= kFewMeans && l.from_the_start() && is_measure(o) &&
+                    o.looks->training_s() >= kSettledS &&
+                    l.highest() - l.lowest() < kSameMeans * std::abs(l.first());
+  const bool flat = l.size() >= kMany && l.from_the_start() && is_measure(o) && unlearnt &&
                     moved < kUnmoved * std::abs(l.first()) &&
                     l.noise() < kNoise * std::abs(l.first());
-  if (!exact && !flat && !is_unlearnt_crossentropy(o)) return std::nullopt;
+  if (!exact && !same && !flat && !is_unlearnt_crossentropy(o)) return std::nullopt;
   return Finding{
       .cause = Cause::kLossFrozen,
       .severity = Severity::kWarning,
@@ -112,6 +124,24 @@ std::optional<Finding> told_frozen(const Observations& o) {
           "look at what is trainable, at the last layer and the loss, at labels that belong to "
           "other "
           "samples, at units that saturate or never fire, and at the learning rate"};
+}
+
+// Nothing is learnt, and the source says why: the weights are held.
+std::optional<Finding> told_not_updated(const Observations& o) {
+  auto frozen = told_frozen(o);
+  if (!frozen) return std::nullopt;
+  const bool no_step =
+      o.looks->seen.framework == Framework::kTorch && o.looks->seen.no_step_at.line > 0;
+  const SeenFrame& at = no_step ? o.looks->seen.no_step_at : o.looks->seen.held_weights_at;
+  if (at.line == 0) return std::nullopt;
+  frozen->cause = Cause::kWeightsNotUpdated;
+  frozen->summary += no_step ? ": gradients are made, and no optimizer makes a step with them"
+                             : ": weights are told not to change";
+  frozen->where = place_text(at);
+  frozen->fix = no_step ? "optimizer.step() after backward()"
+                        : "let the weights that are to learn be trainable, and give them to the "
+                          "optimizer (Keras: compile() again after trainable was changed)";
+  return frozen;
 }
 
 // Nothing is learnt, and the source says why: the steps are too small to see.
@@ -192,10 +222,31 @@ std::optional<Finding> told_negative(const Observations& o) {
           "probabilities where it takes probabilities, logits where it takes logits"};
 }
 
+// The source says that output and loss do not fit, and the losses fall hardly or not at all.
+std::optional<Finding> told_mismatch(const Observations& o) {
+  constexpr double kHardly = 0.5;  // of the first losses, that is left
+  const Losses& l = o.losses;
+  if (!o.looks || l.size() < kFew || !l.from_the_start() || !is_measure(o)) return std::nullopt;
+  const bool twice = o.looks->seen.second_softmax_at.line > 0;
+  const SeenFrame& at = twice ? o.looks->seen.second_softmax_at : o.looks->seen.missing_softmax_at;
+  if (at.line == 0 || o.looks->training_s() < kSettledS || l.last() < kHardly * l.first())
+    return std::nullopt;
+  return Finding{
+      .cause = Cause::kLossOutputMismatch,
+      .severity = Severity::kWarning,
+      .confidence = 0.8,
+      .summary = twice ? "the model ends in a softmax, and its loss applies a second one"
+                       : "the loss takes probabilities, and the model ends in plain numbers",
+      .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(), l.first(),
+                               l.last())},
+      .where = place_text(at),
+      .fix = twice ? "leave the softmax out of the model: this loss takes plain numbers (logits)"
+                   : "from_logits=True in the loss, or a softmax (one unit: sigmoid) at the end"};
+}
+
 std::optional<Finding> told_growing(const Observations& o) {
   const Losses& l = o.losses;
-  if (!is_one_series(o) || l.size() < kFew || o.looks->seen.progress.bad_losses > 0)
-    return std::nullopt;
+  if (!o.looks || l.size() < kFew || !is_measure(o)) return std::nullopt;
   const double first = l.from_the_start() ? o.looks->seen.progress.first_loss : l.first();
   const bool thrown = l.highest() >= kThrown * std::max(first, kNextToNothing);
   if (first < kNextToNothing || l.last() - first < kSure * l.error()) return std::nullopt;
@@ -216,7 +267,7 @@ std::optional<Finding> told_growing(const Observations& o) {
 std::optional<Finding> told_thrown(const Observations& o) {
   constexpr double kFar = 3;
   const Losses& l = o.losses;
-  if (!o.looks || l.size() < kFew || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
+  if (!o.looks || l.size() < kFew || !is_measure(o)) return std::nullopt;
   const double level = l.last();
   if (!is_chance(level) || l.highest() < kFar * level || l.lowest_late() < (1 - kNoise) * level ||
       std::abs(l.last() - l.middle()) > kNoise * level)
@@ -234,10 +285,12 @@ std::optional<Finding> told_thrown(const Observations& o) {
       .fix = "a learning rate ten or a hundred times smaller, with a warm-up"};
 }
 
+// What has been learnt already leaves nothing but noise: who joins late needs a rate that is high.
 std::optional<Finding> told_oscillating(const Observations& o) {
+  constexpr double kHighRate = 0.05;
   const Losses& l = o.losses;
-  if (!is_one_series(o) || l.size() < kMany || o.looks->seen.progress.bad_losses > 0)
-    return std::nullopt;
+  if (!o.looks || l.size() < kMany || !is_measure(o)) return std::nullopt;
+  if (!l.from_the_start() && o.looks->seen.learning_rate < kHighRate) return std::nullopt;
   const double level = std::abs(l.last());
   if (level < kNextToNothing || l.swing(true) < kWild * level) return std::nullopt;
   if (l.swing(true) < kStillSwings * l.swing(false) || l.turns() < kTurnsOften) return std::nullopt;

@@ -1,0 +1,117 @@
+#include "headway/probe/source_growth.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string_view>
+
+namespace headway {
+namespace {
+
+constexpr std::string_view kAppend = ".append(";
+
+struct Line {
+  size_t indent = 0;
+  std::string_view text{};
+};
+
+std::vector<Line> without_indent(const std::vector<std::string>& lines) {
+  std::vector<Line> out;
+  for (const std::string& line : lines) {
+    const size_t begin = line.find_first_not_of(" \t\r");
+    const bool empty = begin == std::string::npos || line[begin] == '#';
+    out.push_back(empty ? Line{} : Line{begin, std::string_view(line).substr(begin)});
+  }
+  return out;
+}
+
+bool has(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+bool has_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return has(text, word); });
+}
+
+// "self.maps" of "self.maps.append(x)".
+std::string_view list_of(std::string_view text) {
+  const size_t end = text.find(kAppend);
+  if (end == std::string_view::npos) return {};
+  size_t begin = end;
+  const auto is_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+  };
+  while (begin > 0 && is_name(text[begin - 1])) --begin;
+  return text.substr(begin, end - begin);
+}
+
+// The line that opens the block in which this one stands, with one of these words; lines above it
+// up to the function's own.
+std::optional<size_t> opened_by(const std::vector<Line>& lines, size_t at,
+                                std::initializer_list<std::string_view> words) {
+  size_t indent = lines[at].indent;
+  for (size_t i = at; i-- > 0 && indent > 0;) {
+    if (lines[i].text.empty() || lines[i].indent >= indent) continue;
+    indent = lines[i].indent;
+    for (const std::string_view word : words)
+      if (lines[i].text.starts_with(word)) return i;
+    if (lines[i].text.starts_with("def ") || lines[i].text.starts_with("class "))
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The first line of the function; 0: of the module.
+size_t function_of(const std::vector<Line>& lines, size_t at) {
+  const auto found = opened_by(lines, at, {"def ", "async def "});
+  return found ? *found + 1 : 0;
+}
+
+// Does the function (or the module) that begins here train?
+bool trains(const std::vector<Line>& lines, size_t function) {
+  for (size_t i = 0; i < lines.size(); ++i)
+    if (!lines[i].text.empty() && function_of(lines, i) == function &&
+        has_one_of(lines[i].text, {".backward(", ".step(", "train_step", "train_on_batch",
+                                   "apply_gradients", "value_and_grad", "update(", "_step("}))
+      return true;
+  return false;
+}
+
+// Is it made anew now and then, or emptied? Does it die with a function that only helps?
+bool lasts(const std::vector<Line>& lines, std::string_view name, size_t appended_at) {
+  const std::string list(name);
+  size_t made = 0, made_at = 0;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view text = lines[i].text;
+    if (has_one_of(text, {list + ".clear(", list + ".pop", "del " + list, list + "[:] ="}))
+      return false;
+    if (!text.starts_with(list + " =") && !text.starts_with(list + ": ")) continue;
+    if (has(text, "maxlen")) return false;
+    ++made, made_at = i;
+  }
+  if (made > 1) return false;
+  const size_t appender = function_of(lines, appended_at);
+  if (appender > 0 && has(lines[appender - 1].text, "__init__(")) return false;  // once
+  if (name.starts_with("self.")) return true;
+  if (made == 0) return false;  // somebody else's
+  if (opened_by(lines, made_at, {"for ", "while "})) return false;
+  const size_t function = function_of(lines, made_at);
+  return function != appender || trains(lines, function);
+}
+
+}  // namespace
+
+int64_t line_that_keeps(const std::vector<std::string>& all) {
+  constexpr size_t kMostLines = 2000;
+  if (all.size() > kMostLines) return 0;
+  const std::vector<Line> lines = without_indent(all);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view name = list_of(lines[i].text);
+    const bool numbers = has_one_of(lines[i].text, {".item()", "float(", "len(", "time()", "str("});
+    if (!name.empty() && !numbers && lasts(lines, name, i)) return static_cast<int64_t>(i) + 1;
+  }
+  return 0;
+}
+
+}  // namespace headway
