@@ -124,10 +124,10 @@ TEST(ToldLosses, FewMeansThatAgreeToTheThirdDigitAreFrozen) {
 
 TEST(ToldLosses, WeightsThatAreHeldExplainAFrozenLoss) {
   Trace trace = epochs(8197.9, 8193.8);
-  trace.outside.held_weights_at = users(9, "", "base.trainable = False");
+  trace.outside.hints = {{Hint::kHeldWeights, users(9, "", "base.trainable = False")}};
   EXPECT_EQ(first_cause(trace), "weights-not-updated");
   trace = epochs(8197.9, 4000);
-  trace.outside.held_weights_at = users(9, "", "base.trainable = False");
+  trace.outside.hints = {{Hint::kHeldWeights, users(9, "", "base.trainable = False")}};
   EXPECT_EQ(first_cause(trace), "none");  // the others learn
 }
 
@@ -138,7 +138,8 @@ TEST(ToldLosses, ASecondSoftmaxExplainsALossThatHardlyFalls) {
       trace.outside.losses.push_back(
           {0.5 * i, 50 * i, 2.9 + (last - 2.9) * std::min(1.0, i / 9.0)});
     trace.outside.launched = true;
-    trace.outside.second_softmax_at = users(9, "forward", "return torch.softmax(x, dim=1)");
+    trace.outside.hints = {
+        {Hint::kSecondSoftmax, users(9, "forward", "return torch.softmax(x, dim=1)")}};
     return first_cause(trace);
   };
   EXPECT_EQ(cause(2.2), "loss-output-mismatch");

@@ -33,6 +33,13 @@ void note_place(Target& target, const std::string& file, int64_t line, SeenFrame
     place = {redact_path(file), "", line, true, target.sources.text(file, line)};
 }
 
+void note_hint(Target& target, const std::string& file, const SourceHint& hint, Outside& out) {
+  const bool known = std::any_of(out.hints.begin(), out.hints.end(),
+                                 [&](const SeenHint& each) { return each.kind == hint.kind; });
+  if (known) return;
+  note_place(target, file, hint.line, out.hints.emplace_back(SeenHint{hint.kind, {}}).at);
+}
+
 }  // namespace
 
 void note_source(Target& target, const PythonThread& thread, Outside& out) {
@@ -48,11 +55,7 @@ void note_source(Target& target, const PythonThread& thread, Outside& out) {
     note_place(target, code.file, facts.schedule, out.schedule_at);
     note_place(target, code.file, facts.shuffles, out.shuffles_at);
     note_place(target, code.file, facts.keeps, out.keeps_at);
-    const LearningFacts& learning = facts.learning;
-    note_place(target, code.file, learning.second_softmax, out.second_softmax_at);
-    note_place(target, code.file, learning.missing_softmax, out.missing_softmax_at);
-    note_place(target, code.file, learning.held_weights, out.held_weights_at);
-    note_place(target, code.file, learning.no_step, out.no_step_at);
+    for (const SourceHint& hint : facts.hints) note_hint(target, code.file, hint, out);
     if (facts.batch_size > out.written_batch_size) {
       out.batch_size_at = {}, out.written_batch_size = facts.batch_size;
       note_place(target, code.file, facts.batch, out.batch_size_at);

@@ -89,7 +89,8 @@ double rate_of_optimizer(std::string_view code) {
 }  // namespace
 
 SourceFacts facts_in(const std::vector<std::string>& lines) {
-  SourceFacts out{.keeps = line_that_keeps(lines), .learning = learning_in(lines)};
+  const PythonSource source(lines);
+  SourceFacts out{.keeps = line_that_keeps(lines), .hints = learning_hints_in(source)};
   int64_t number = 0;
   for (const std::string& line : lines) {
     ++number;

@@ -14,14 +14,14 @@ struct SourceFacts {
   int64_t positive_loss =
       0;                     // asks for a loss that cannot fall below zero: a crossentropy, MSE ...
   int64_t crossentropy = 0;  // asks for a crossentropy
-  int64_t learning_rate = 0;  // gives a number as learning rate
-  double rate = 0;            // ... that number
-  int64_t schedule = 0;       // makes a schedule of learning rates
-  int64_t shuffles = 0;       // mixes a stream of samples: dataset.shuffle(...), the last one
-  int64_t batch = 0;          // gives a number as batch_size, the largest one
-  int64_t batch_size = 0;     // ... that number
-  int64_t keeps = 0;          // appends to a list that nothing empties
-  LearningFacts learning{};
+  int64_t learning_rate = 0;        // gives a number as learning rate
+  double rate = 0;                  // ... that number
+  int64_t schedule = 0;             // makes a schedule of learning rates
+  int64_t shuffles = 0;             // mixes a stream of samples: dataset.shuffle(...), the last one
+  int64_t batch = 0;                // gives a number as batch_size, the largest one
+  int64_t batch_size = 0;           // ... that number
+  int64_t keeps = 0;                // appends to a list that nothing empties
+  std::vector<SourceHint> hints{};  // why little may be learnt
 };
 SourceFacts facts_in(const std::vector<std::string>& lines);
 

@@ -1,34 +1,12 @@
 #include "headway/probe/source_learning.h"
 
 #include <algorithm>
-#include <cctype>
-#include <string_view>
+#include <set>
+
+#include "headway/probe/source_model.h"
 
 namespace headway {
 namespace {
-
-// A line without its indentation and its comment.
-struct Code {
-  int64_t line = 0;
-  size_t indent = 0;
-  std::string_view text{};
-};
-
-std::vector<Code> code_of(const std::vector<std::string>& lines) {
-  std::vector<Code> out;
-  int64_t number = 0;
-  for (const std::string& line : lines) {
-    ++number;
-    const size_t begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string::npos || line[begin] == '#') continue;
-    std::string_view text = std::string_view(line).substr(begin);
-    text = text.substr(0, text.find("  #"));
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
-      text.remove_suffix(1);
-    out.push_back({number, begin, text});
-  }
-  return out;
-}
 
 bool has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
@@ -39,101 +17,47 @@ bool has_one_of(std::string_view text, std::initializer_list<std::string_view> w
                      [&](std::string_view word) { return has(text, word); });
 }
 
-// Where the bracket closes that opens at `open`; npos: on another line.
-size_t closing(std::string_view text, size_t open) {
-  int depth = 0;
-  for (size_t i = open; i < text.size(); ++i) {
-    depth += text[i] == '(';
-    depth -= text[i] == ')';
-    if (depth == 0) return i;
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+class Hints {
+ public:
+  void add(Hint kind, int64_t line) {
+    const bool known = std::any_of(all_.begin(), all_.end(),
+                                   [&](const SourceHint& each) { return each.kind == kind; });
+    if (line > 0 && !known) all_.push_back({kind, line});
   }
-  return std::string_view::npos;
-}
+  std::vector<SourceHint> all() && { return std::move(all_); }
 
-// "return torch.softmax(x, dim=1)", "return self.softmax(self.out(x))": nothing is done with it.
-bool returns_softmax(std::string_view text) {
-  constexpr std::string_view kSoftmax = "softmax(";
-  if (!text.starts_with("return ")) return false;
-  const size_t at = text.find(kSoftmax);
-  if (at == std::string_view::npos || text[at - 1] == '_') return false;  // log_softmax
-  const std::string_view before = text.substr(0, at);
-  return before.find_first_of(",@*+[{") == std::string_view::npos &&
-         closing(text, at + kSoftmax.size() - 1) == text.size() - 1;
-}
+ private:
+  std::vector<SourceHint> all_;
+};
 
-// "nn.Softmax(dim=1))", or that alone with ")" on the next line: the last of a Sequential.
-bool is_last_softmax(std::string_view text, std::string_view next) {
-  constexpr std::string_view kSoftmax = "nn.Softmax(";
-  const size_t at = text.find(kSoftmax);
-  if (at == std::string_view::npos) return false;
-  const size_t end = closing(text, at + kSoftmax.size() - 1);
-  if (end == std::string_view::npos) return false;
-  const std::string_view rest = text.substr(end + 1);
-  if (rest.starts_with(")")) return true;
-  return (rest.empty() || rest == ",") && !has(text, "=nn.") && !has(text, "= nn.") &&
-         next.starts_with(")");
-}
-
-bool calls_crossentropy(std::string_view text) {
-  constexpr std::string_view kFunction = "cross_entropy(";
-  if (has(text, "CrossEntropyLoss(")) return true;
-  const size_t at = text.find(kFunction);
-  return at != std::string_view::npos && (at == 0 || text[at - 1] != '_') && !has(text, "def ");
-}
-
-// In the function that a model is called by, not in a branch of it.
-int64_t softmax_of_model(const std::vector<Code>& code) {
-  constexpr size_t kBody = 4;  // columns
-  size_t function = 0;
-  bool is_model = false;
-  for (size_t i = 0; i < code.size(); ++i) {
-    const Code& each = code[i];
-    if (each.text.starts_with("def ")) {
-      function = each.indent;
-      const std::string_view name = each.text.substr(4, each.text.find('(') - 4);
-      is_model = name == "forward" || name == "call" || name == "__call__";
-    }
-    const bool plain = each.indent > function && each.indent <= function + kBody;
-    if (is_model && plain && returns_softmax(each.text)) return each.line;
-    if (is_last_softmax(each.text, i + 1 < code.size() ? code[i + 1].text : "")) return each.line;
+// Output and loss.
+void note_mismatch(const PythonSource& source, Hints& hints) {
+  const ModelOutput output = output_of_model(source);
+  const bool soft = output.end == ModelEnd::kSoftmax || output.end == ModelEnd::kSigmoid;
+  const bool bounded = soft || output.end == ModelEnd::kTanh;
+  if (output.end == ModelEnd::kSoftmax && output.units == 1)
+    hints.add(Hint::kOneUnitSoftmax, output.line);
+  switch (taken_by_loss(source)) {
+    case LossTakes::kLogits:
+    case LossTakes::kLogit:
+      if (soft) hints.add(Hint::kSecondSoftmax, output.line);
+      break;
+    case LossTakes::kProbabilities:
+      if (output.end == ModelEnd::kPlain) hints.add(Hint::kMissingSoftmax, output.line);
+      break;
+    case LossTakes::kLogProbabilities:
+      if (soft || output.end == ModelEnd::kPlain) hints.add(Hint::kMissingSoftmax, output.line);
+      break;
+    case LossTakes::kNumbers:
+      if (output.end == ModelEnd::kRelu) hints.add(Hint::kRectifiedOutput, output.line);
+      if (bounded) hints.add(Hint::kBoundedOutput, output.line);
+      break;
+    case LossTakes::kUnknown: break;
   }
-  return 0;
-}
-
-int64_t second_softmax(const std::vector<Code>& code) {
-  const auto any = [&](auto&& is) {
-    return std::any_of(code.begin(), code.end(), [&](const Code& each) { return is(each.text); });
-  };
-  if (any(calls_crossentropy)) {
-    if (const int64_t line = softmax_of_model(code); line > 0) return line;
-  }
-  const auto takes_logits = [](std::string_view text) {
-    return has(text, "ategoricalCrossentropy(") && has(text, "from_logits=True");
-  };
-  if (!any(takes_logits)) return 0;
-  int64_t last = 0;
-  for (const Code& each : code)
-    if (has_one_of(each.text, {"activation=\"softmax\"", "activation='softmax'"})) last = each.line;
-  return last;
-}
-
-// Keras: the last Dense has no activation, and the loss was not told.
-int64_t missing_softmax(const std::vector<Code>& code) {
-  int64_t last = 0;
-  bool takes_probabilities = false;
-  for (const Code& each : code) {
-    if (has_one_of(each.text, {"from_logits", "logits=", "_with_logits"})) return 0;
-    takes_probabilities |= has_one_of(
-        each.text, {"categorical_crossentropy\"", "categorical_crossentropy'",
-                    "\"binary_crossentropy\"", "'binary_crossentropy'", "Crossentropy()"});
-    if (const size_t at = each.text.find("Dense("); at != std::string_view::npos) {
-      const bool whole = closing(each.text, at + 5) != std::string_view::npos;
-      last = whole && !has(each.text, "activation") ? each.line : 0;
-    } else if (has_one_of(each.text, {"Activation(", "Softmax(", "softmax", "sigmoid"})) {
-      last = 0;
-    }
-  }
-  return takes_probabilities ? last : 0;
 }
 
 // p.grad in the source: somebody makes the step by hand.
@@ -144,30 +68,200 @@ bool uses_gradients(std::string_view text) {
   return !std::isalnum(static_cast<unsigned char>(next)) && next != '_';
 }
 
-int64_t no_step(const std::vector<Code>& code) {
+// Gradients are made, and nothing makes a step with them.
+void note_no_step(const PythonSource& source, Hints& hints) {
   int64_t backward = 0;
-  for (const Code& each : code) {
-    if (has(each.text, ".step(") || has(each.text, "Trainer(") || uses_gradients(each.text) ||
-        has(each.text, "autograd.grad("))
-      return 0;
-    if (backward == 0 && has(each.text, ".backward(")) backward = each.line;
+  bool torch = false;
+  for (const SourceStatement& each : source.statements()) {
+    torch |= each.starts_with("import torch") || each.starts_with("from torch");
+    if (uses_gradients(each.text)) return;
   }
-  return backward;
+  if (!torch) return;
+  for (const SourceCall& call : source.calls()) {
+    const std::string_view name = call.last_name();
+    const bool steps = name == "step" && !has_one_of(call.owner(), {"sched", "env", "prof"});
+    if (steps || is_one_of(name, {"Trainer", "fit", "apply_gradients", "grad"})) return;
+    if (backward == 0 && name == "backward") backward = call.line;
+  }
+  hints.add(Hint::kNoStep, backward);
+}
+
+// backward(), zero_grad(), step(), in this order in one block.
+void note_cleared(const PythonSource& source, Hints& hints) {
+  const auto calls_of = [&](const SourceStatement& each, std::string_view name) -> int64_t {
+    for (size_t c = each.calls; c < each.calls_end; ++c)
+      if (source.calls()[c].last_name() == name) return source.calls()[c].line;
+    return 0;
+  };
+  const auto& statements = source.statements();
+  size_t made = kNowhere;  // where gradients were made last
+  int64_t cleared = 0;
+  for (size_t i = 0; i < statements.size(); ++i) {
+    const SourceStatement& each = statements[i];
+    if (calls_of(each, "backward") > 0) made = i, cleared = 0;
+    if (made == kNowhere || each.inside != statements[made].inside) continue;
+    if (const int64_t line = calls_of(each, "zero_grad"); line > 0) cleared = line;
+    if (cleared > 0 && calls_of(each, "step") > 0)
+      return hints.add(Hint::kClearedGradients, cleared);
+    if (calls_of(each, "step") > 0) made = kNowhere;
+  }
+}
+
+// "net" of "net.parameters()", "list(net.head.parameters())".
+std::string_view owner_of_weights(const SourceCall& call) {
+  if (!is_one_of(call.last_name(), {"parameters", "named_parameters", "trainable_variables"}))
+    return {};
+  const std::string_view owner = call.owner();
+  return owner.substr(0, owner.find('.'));
+}
+
+bool makes_optimizer(const SourceCall& call) {
+  return is_one_of(call.last_name(), {"SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam",
+                                      "RAdam", "Adamax", "Adadelta"});
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end])))
+      return true;
+  }
+  return false;
+}
+
+// A model that a function makes, takes the weights of, and forgets.
+bool is_forgotten(const PythonSource& source, std::string_view model, size_t function) {
+  bool made = false;
+  for (size_t i = 0; i < source.statements().size(); ++i) {
+    const SourceStatement& each = source.statements()[i];
+    if (source.around(i, "def ") != function || !has_word(each.text, model)) continue;
+    if (each.assigns() == model) made = has(each.value(), "(");
+    else if (!has(each.text, "parameters(")) return false;
+  }
+  return made;
+}
+
+// Optimizers of PyTorch: whose weights they are given, and whether their model changes afterwards.
+void note_other_weights(const PythonSource& source, Hints& hints) {
+  std::set<std::string_view> given, called;
+  int64_t made_line = 0;
+  size_t made_at = kNowhere;
+  for (const SourceCall& call : source.calls()) {
+    const std::string_view owner = owner_of_weights(call);
+    if (owner.empty()) continue;
+    given.insert(owner);
+    const size_t function = source.around(call.statement, "def ");
+    if (function != kNowhere && owner != "self" && is_forgotten(source, owner, function))
+      return hints.add(Hint::kOtherWeights, call.line);
+  }
+  for (const SourceCall& call : source.calls())
+    if (makes_optimizer(call) && made_line == 0) made_line = call.line, made_at = call.statement;
+  if (made_line == 0 || given.empty() || given.count("self")) return;
+  const auto& statements = source.statements();
+  for (size_t i = made_at + 1; i < statements.size(); ++i) {
+    const std::string_view name = statements[i].assigns();
+    const size_t dot = name.find('.');
+    const bool same_block =
+        source.around(i, "def ") == source.around(made_at, "def ") && !source.in_loop(i);
+    if (dot == std::string_view::npos || !given.count(name.substr(0, dot)) || !same_block) continue;
+    for (size_t c = statements[i].calls; c < statements[i].calls_end; ++c)
+      if (has_one_of(source.calls()[c].name, {"nn.", "Linear", "Sequential"}))
+        return hints.add(Hint::kReplacedLayers, made_line);
+  }
+  // Models by how they are made; those that are called where gradients are made.
+  std::set<std::string_view> models;
+  std::set<size_t> trains;  // functions that call backward(); kNowhere: the module
+  for (const SourceCall& call : source.calls())
+    if (call.last_name() == "backward") trains.insert(source.around(call.statement, "def "));
+  for (const SourceStatement& each : statements) {
+    const std::string_view name = each.assigns();
+    if (!name.empty() &&
+        (given.count(name) || has_one_of(each.value(), {"deepcopy(", "Sequential("})))
+      models.insert(name);
+  }
+  for (const SourceCall& call : source.calls())
+    if (models.count(call.name) && trains.count(source.around(call.statement, "def ")))
+      called.insert(call.name);
+  // Handed on, to a function that computes the loss, is as good as called.
+  bool trained = false;
+  for (size_t i = 0; i < statements.size(); ++i)
+    for (const std::string_view name : given)
+      trained |= trains.count(source.around(i, "def ")) && has_word(statements[i].text, name) &&
+                 statements[i].assigns() != name && !has(statements[i].text, "parameters(") &&
+                 !has_one_of(statements[i].text, {".train()", ".eval()", "deepcopy("});
+  if (!called.empty() && !trained) hints.add(Hint::kOtherWeights, made_line);
+}
+
+// Weights, not biases, that begin as zeros or as one number.
+bool makes_constant_weights(const SourceCall& call, std::string_view statement) {
+  const std::string_view name = call.last_name();
+  if (is_one_of(name, {"zeros_", "ones_", "constant_"}) && has(call.at(0), "weight")) return true;
+  const std::string_view initial = call.given("kernel_initializer").empty()
+                                       ? call.given("kernel_init")
+                                       : call.given("kernel_initializer");
+  if (has_one_of(initial, {"zeros", "Zeros", "ones", "Ones", "onstant"})) return true;
+  return is_one_of(name, {"zero_", "fill_"}) && has(statement, "weight");
+}
+
+// Layers that saturate, those that a loop makes by their number.
+int64_t saturating_layers(const PythonSource& source, int64_t& line) {
+  constexpr int64_t kOfALoop = 6;
+  int64_t count = 0;
+  for (const SourceCall& call : source.calls()) {
+    const std::string_view name = call.last_name(), given = call.given("activation");
+    const bool layer = is_one_of(name, {"Sigmoid", "Tanh"}) ||
+                       has_one_of(given, {"sigmoid", "tanh"}) ||
+                       (name == "Activation" && has_one_of(call.at(0), {"sigmoid", "tanh"}));
+    if (!layer) continue;
+    const std::string_view text = source.statements()[call.statement].text;
+    const bool repeated = source.in_loop(call.statement) || has(text, " for ");
+    count += repeated ? kOfALoop : 1;
+    if (line == 0) line = call.line;
+  }
+  return count;
+}
+
+// The way from the loss to the weights is cut: in the function that makes gradients, on a line that
+// does not only show numbers.
+bool cuts_gradient(const PythonSource& source, const SourceCall& call) {
+  const std::string_view name = call.last_name();
+  if (!is_one_of(name, {"detach", "stop_gradient", "round", "sign"})) return false;
+  const SourceStatement& each = source.statements()[call.statement];
+  if (has_one_of(each.text, {"print(", ".append(", ".item(", ".cpu(", "acc", "correct", "metric",
+                             "eval", "target", "h0", "hidden", "state", "log(", "+="}))
+    return false;
+  const size_t function = source.around(call.statement, "def ");
+  return std::any_of(source.calls().begin(), source.calls().end(), [&](const SourceCall& other) {
+    return is_one_of(other.last_name(), {"backward", "gradient", "GradientTape", "cross_entropy",
+                                         "mse_loss", "softmax_cross_entropy"}) &&
+           source.around(other.statement, "def ") == function;
+  });
 }
 
 }  // namespace
 
-LearningFacts learning_in(const std::vector<std::string>& lines) {
-  const std::vector<Code> code = code_of(lines);
-  LearningFacts out{.second_softmax = second_softmax(code),
-                    .missing_softmax = missing_softmax(code),
-                    .no_step = no_step(code)};
-  for (const Code& each : code)
-    if (out.held_weights == 0 &&
-        has_one_of(each.text, {"requires_grad = False", "requires_grad=False",
+std::vector<SourceHint> learning_hints_in(const PythonSource& source) {
+  constexpr int64_t kManySaturating = 6;
+  Hints hints;
+  note_mismatch(source, hints);
+  note_no_step(source, hints);
+  note_cleared(source, hints);
+  note_other_weights(source, hints);
+  for (const SourceStatement& each : source.statements())
+    if (has_one_of(each.text, {"requires_grad = False", "requires_grad=False",
                                "requires_grad_(False)", ".trainable = False", "trainable=False"}))
-      out.held_weights = each.line;
-  return out;
+      hints.add(Hint::kHeldWeights, each.first);
+  for (const SourceCall& call : source.calls()) {
+    if (makes_constant_weights(call, source.statements()[call.statement].text))
+      hints.add(Hint::kConstantWeights, call.line);
+    if (cuts_gradient(source, call)) hints.add(Hint::kCutGradient, call.line);
+  }
+  int64_t line = 0;
+  if (saturating_layers(source, line) >= kManySaturating) hints.add(Hint::kSaturatingLayers, line);
+  return std::move(hints).all();
 }
 
 }  // namespace headway

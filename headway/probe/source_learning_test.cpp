@@ -5,56 +5,138 @@
 namespace headway {
 namespace {
 
+// Where the source gives this hint; 0: nowhere.
+int64_t line_of(Hint kind, const std::vector<std::string>& lines) {
+  const PythonSource source(lines);
+  for (const SourceHint& hint : learning_hints_in(source))
+    if (hint.kind == kind) return hint.line;
+  return 0;
+}
+
 const std::string kLoss = "criterion = nn.CrossEntropyLoss()";
 
 TEST(SourceLearning, AModelThatEndsInASoftmaxBeforeACrossentropyIsFound) {
   const auto found = [](const std::vector<std::string>& lines) {
-    return learning_in(lines).second_softmax;
+    return line_of(Hint::kSecondSoftmax, lines);
   };
-  EXPECT_EQ(found({kLoss, "    def forward(self, x):", "        return torch.softmax(x, dim=1)"}),
-            3);
-  EXPECT_EQ(found({kLoss, "    def forward(self, x):", "        return self.softmax(self.out(x))"}),
-            3);
+  const std::vector<std::string> model{kLoss, "class Net(nn.Module):", "    def forward(self, x):"};
+  auto lines = model;
+  lines.push_back("        return torch.softmax(x, dim=1)");
+  EXPECT_EQ(found(lines), 4);
+  EXPECT_EQ(found({kLoss, "class Net(nn.Module):", "    def __init__(self):",
+                   "        self.softmax = nn.Softmax(dim=1)", "    def forward(self, x):",
+                   "        x = self.softmax(self.out(x))", "        return x"}),
+            6);
   EXPECT_EQ(found({"net = nn.Sequential(nn.Linear(9, 3), nn.Softmax(dim=1))", kLoss}), 1);
-  EXPECT_EQ(found({"net = nn.Sequential(", "    nn.Linear(9, 3),", "    nn.Softmax(dim=-1),", ")",
-                   "loss = F.cross_entropy(net(x), y)"}),
+  EXPECT_EQ(found({"net = nn.Sequential(", "    nn.Linear(9, 3),", "    nn.Softmax(dim=-1),  # sum",
+                   ")", "loss = F.cross_entropy(net(x), y)"}),
             3);
-  EXPECT_EQ(found({"x = layers.Dense(5, activation=\"softmax\")(x)",
+  EXPECT_EQ(found({"y = layers.Dense(5,", "    activation=\"softmax\")(x)",
+                   "model = keras.Model(inputs, y)",
                    "loss = SparseCategoricalCrossentropy(from_logits=True)"}),
+            1);
+  EXPECT_EQ(found({"def predict(p, x):", "    return jax.nn.softmax(x @ p)",
+                   "loss = optax.softmax_cross_entropy(predict(p, x), y).mean()"}),
+            2);
+  EXPECT_EQ(found({"net = nn.Sequential(nn.Linear(9, 1), nn.Sigmoid())",
+                   "loss = nn.BCEWithLogitsLoss()(net(x), y)"}),
             1);
 }
 
 TEST(SourceLearning, ASoftmaxThatIsNotTheOutputIsNone) {
   const auto found = [](const std::string& function, const std::string& line) {
-    return learning_in({kLoss, "    def " + function + "(self, x):", "        " + line})
-        .second_softmax;
+    return line_of(
+        Hint::kSecondSoftmax,
+        {kLoss, "class Net(nn.Module):", "    def " + function + "(self, x):", "        " + line});
   };
   EXPECT_EQ(found("forward", "return torch.softmax(q @ k, -1) @ v"), 0);
   EXPECT_EQ(found("forward", "return F.log_softmax(x, 1)"), 0);
-  EXPECT_EQ(found("forward", "    return torch.softmax(x, 1)"), 0);  // in a branch
   EXPECT_EQ(found("probabilities", "return torch.softmax(x, 1)"), 0);
-  EXPECT_EQ(learning_in({"    def forward(self, x):", "        return torch.softmax(x, 1)",
-                         "loss = F.nll_loss(net(x).log(), y)"})
-                .second_softmax,
+  EXPECT_EQ(line_of(Hint::kSecondSoftmax,
+                    {"    def forward(self, x):", "        return torch.softmax(x, 1)",
+                     "loss = F.nll_loss(net(x).log(), y)"}),
             0);
 }
 
 TEST(SourceLearning, APlainOutputBeforeALossThatTakesProbabilitiesIsFound) {
+  const auto found = [](const std::string& last, const std::string& loss) {
+    return line_of(Hint::kMissingSoftmax,
+                   {"model = keras.Sequential([", "    layers.Dense(64, activation=\"relu\"),",
+                    "    " + last, "])", loss});
+  };
   const std::string compile = "model.compile(\"adam\", loss=\"sparse_categorical_crossentropy\")";
-  EXPECT_EQ(learning_in({"Dense(64, activation=\"relu\"),", "Dense(10),", compile}).missing_softmax,
-            2);
-  EXPECT_EQ(learning_in({"Dense(10, activation=\"softmax\"),", compile}).missing_softmax, 0);
-  EXPECT_EQ(learning_in({"Dense(10),", "Activation(\"softmax\"),", compile}).missing_softmax, 0);
-  EXPECT_EQ(
-      learning_in({"Dense(10),", "loss = BinaryCrossentropy(from_logits=True)"}).missing_softmax,
-      0);
+  EXPECT_EQ(found("layers.Dense(10),", compile), 3);
+  EXPECT_EQ(found("layers.Dense(10, activation=\"softmax\"),", compile), 0);
+  EXPECT_EQ(found("layers.Dense(10), layers.Activation(\"softmax\"),", compile), 0);
+  EXPECT_EQ(found("layers.Dense(10)", "loss = BinaryCrossentropy(from_logits=True)"), 0);
+  EXPECT_EQ(found("layers.Dense(10)", "model.compile(loss=\"mse\")"), 0);
 }
 
-TEST(SourceLearning, WeightsThatStayAreFound) {
-  EXPECT_EQ(learning_in({"x = 1", "base.trainable = False"}).held_weights, 2);
-  EXPECT_EQ(learning_in({"loss.backward()", "opt.zero_grad()"}).no_step, 1);
-  EXPECT_EQ(learning_in({"loss.backward()", "opt.step()"}).no_step, 0);
-  EXPECT_EQ(learning_in({"loss.backward()", "w.data -= lr * w.grad"}).no_step, 0);
+TEST(SourceLearning, ASoftmaxOverOneUnitIsFound) {
+  EXPECT_EQ(line_of(Hint::kOneUnitSoftmax,
+                    {"model = keras.Sequential()", "model.add(Dense(8, activation='relu'))",
+                     "model.add(Dense(1, activation='softmax'))"}),
+            3);
+}
+
+TEST(SourceLearning, AnOutputThatCannotReachItsTargetsIsFound) {
+  EXPECT_EQ(line_of(Hint::kBoundedOutput,
+                    {"net = nn.Sequential(nn.Linear(9, 1), nn.Tanh())", "loss = nn.MSELoss()"}),
+            1);
+  EXPECT_EQ(line_of(Hint::kRectifiedOutput,
+                    {"net = nn.Sequential(nn.Linear(9, 1), nn.ReLU())", "loss = nn.MSELoss()"}),
+            1);
+}
+
+TEST(SourceLearning, GradientsThatNobodyUsesAreFound) {
+  EXPECT_EQ(line_of(Hint::kNoStep, {"import torch", "loss.backward()", "opt.zero_grad()"}), 2);
+  EXPECT_EQ(line_of(Hint::kNoStep, {"import torch", "loss.backward()", "scheduler.step()"}), 2);
+  EXPECT_EQ(line_of(Hint::kNoStep, {"import torch", "loss.backward()", "opt.step()"}), 0);
+  EXPECT_EQ(line_of(Hint::kNoStep, {"import torch", "loss.backward()", "w.data -= lr * w.grad"}),
+            0);
+  EXPECT_EQ(line_of(Hint::kClearedGradients, {"for x in data:", "    loss.backward()",
+                                              "    opt.zero_grad()", "    opt.step()"}),
+            3);
+  EXPECT_EQ(line_of(Hint::kClearedGradients,
+                    {"for x in data:", "    opt.zero_grad()", "    loss.backward()",
+                     "    opt.step()", "    opt.zero_grad()"}),
+            0);
+}
+
+TEST(SourceLearning, AnOptimizerWithOtherWeightsIsFound) {
+  const std::vector<std::string> loop{"for x in data:", "    loss = f(net(x))",
+                                      "    loss.backward()"};
+  std::vector<std::string> other{"net = nn.Sequential(a, b)", "spare = copy.deepcopy(net)",
+                                 "opt = Adam(spare.parameters())"};
+  other.insert(other.end(), loop.begin(), loop.end());
+  EXPECT_EQ(line_of(Hint::kOtherWeights, other), 3);
+  other[2] = "opt = Adam(net.parameters())";
+  EXPECT_EQ(line_of(Hint::kOtherWeights, other), 0);
+  EXPECT_EQ(line_of(Hint::kReplacedLayers, {"net = Net()", "opt = SGD(net.parameters(), lr=0.1)",
+                                            "net.head = nn.Linear(512, 10)"}),
+            2);
+}
+
+TEST(SourceLearning, WeightsOfAModelThatIsForgottenAreFound) {
+  std::vector<std::string> lines{"def make_optimizer(lr):", "    net = Net()",
+                                 "    return Adam(net.parameters(), lr)"};
+  EXPECT_EQ(line_of(Hint::kOtherWeights, lines), 3);
+  lines.back() = "    return net, Adam(net.parameters(), lr)";
+  lines.insert(lines.begin() + 2, "    net.train()");
+  EXPECT_EQ(line_of(Hint::kOtherWeights, lines), 0);
+}
+
+TEST(SourceLearning, WeightsThatCannotBeginToLearnAreFound) {
+  EXPECT_EQ(line_of(Hint::kHeldWeights, {"x = 1", "base.trainable = False"}), 2);
+  EXPECT_EQ(line_of(Hint::kConstantWeights, {"nn.init.zeros_(self.fc.weight)"}), 1);
+  EXPECT_EQ(line_of(Hint::kConstantWeights, {"nn.init.zeros_(self.fc.bias)"}), 0);
+  EXPECT_EQ(line_of(Hint::kSaturatingLayers,
+                    {"for _ in range(20):", "    layers += [nn.Linear(64, 64), nn.Sigmoid()]"}),
+            2);
+  EXPECT_EQ(
+      line_of(Hint::kCutGradient, {"out = net(x).detach()", "loss = f(out)", "loss.backward()"}),
+      1);
+  EXPECT_EQ(line_of(Hint::kCutGradient, {"loss.backward()", "total += loss.detach()"}), 0);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace headway {
 namespace {
 
-constexpr size_t kMostLines = 50000, kMostFiles = 64, kLongestLine = 160;
+constexpr size_t kMostLines = 50000, kMostFiles = 64, kLongestLine = 400, kLongestShown = 160;
 constexpr size_t kMostCompiled = 32, kMostSettings = 8;  // of one file
 constexpr size_t kMostFlows = 2000;
 constexpr size_t kLargestFile = 4 << 20, kMostBytes = 16 << 20;  // one; all that are remembered
@@ -101,7 +101,8 @@ std::string SourceLines::text(const std::string& file, int64_t line) {
   const std::string& whole = lines[static_cast<size_t>(line - 1)];
   const size_t begin = whole.find_first_not_of(" \t");
   if (begin == std::string::npos) return "";
-  return redact_source(whole.substr(begin, whole.find_last_not_of(" \t\r") - begin + 1));
+  return redact_source(
+      whole.substr(begin, std::min(kLongestShown, whole.find_last_not_of(" \t\r") - begin + 1)));
 }
 
 SourceLines::Loops SourceLines::loops_around(const std::string& file, int64_t line) {

@@ -114,6 +114,31 @@ struct Texts<Role> {
   static constexpr std::string_view all[] = {"other", "main", "worker", "rank"};
 };
 
+// What a program's source says that may explain why little or nothing is learnt.
+enum class Hint : uint8_t {
+  kSecondSoftmax,     // the model ends in a softmax or sigmoid, and its loss applies one itself
+  kMissingSoftmax,    // the loss takes probabilities, and the model ends in something else
+  kOneUnitSoftmax,    // a softmax over one unit is always 1
+  kRectifiedOutput,   // the model ends in a ReLU, its targets may be below zero
+  kBoundedOutput,     // the model ends in a sigmoid or tanh, its targets may be larger
+  kHeldWeights,       // weights are told not to change
+  kNoStep,            // gradients are made, and nothing makes a step with them
+  kClearedGradients,  // ... are cleared before the step
+  kOtherWeights,      // the optimizer has weights of a model that is not trained
+  kReplacedLayers,    // a layer was replaced after the optimizer was made
+  kConstantWeights,   // weights begin as zeros, or all alike
+  kSaturatingLayers,  // many layers of sigmoid or tanh
+  kCutGradient,       // something between loss and weights has no gradient
+};
+template <>
+struct Texts<Hint> {
+  static constexpr std::string_view all[] = {
+      "second-softmax", "missing-softmax", "one-unit-softmax", "rectified-output",
+      "bounded-output", "held-weights",    "no-step",          "cleared-gradients",
+      "other-weights",  "replaced-layers", "constant-weights", "saturating-layers",
+      "cut-gradient"};
+};
+
 // How the kernel has a process.
 enum class TaskState : uint8_t { kGone, kRunning, kSleeping, kDisk, kStopped, kZombie };
 template <>

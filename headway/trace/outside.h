@@ -184,6 +184,12 @@ struct SeenThreadSetting {
   int64_t threads = 0;
 };
 
+// A line of the source that may explain why little is learnt.
+struct SeenHint {
+  Hint kind{};
+  SeenFrame at{};
+};
+
 // How a stretch of the watch was spent by the training thread: counts of looks, one kind a line.
 struct LedgerEntry {
   Account account = Account::kUnknown;
@@ -246,13 +252,10 @@ struct Outside {
   int64_t model_threads = 0;  // of TensorFlow, that run operators; 0: not to be told apart
   double ready_share = 0;  // of late, threads that could run but had no core, of those that could
   SeenFrame decodes_at{};  // where TensorFlow is asked to decode images; line 0: nowhere
-  SeenFrame positive_loss_at{};  // where a loss is asked for that cannot fall below zero
-  SeenFrame crossentropy_at{};   // where a crossentropy is asked for
-  SeenFrame keeps_at{};          // where a list grows that nothing empties
-  // What may explain that little is learnt: the model's softmax before a loss that applies one
-  // itself; its plain output before a loss that takes probabilities; weights told not to change;
-  // gradients that no optimizer makes a step with.
-  SeenFrame second_softmax_at{}, missing_softmax_at{}, held_weights_at{}, no_step_at{};
+  SeenFrame positive_loss_at{};    // where a loss is asked for that cannot fall below zero
+  SeenFrame crossentropy_at{};     // where a crossentropy is asked for
+  SeenFrame keeps_at{};            // where a list grows that nothing empties
+  std::vector<SeenHint> hints{};   // in the source, why little may be learnt; one of a kind
   SeenFrame learning_rate_at{};    // where the learning rate is set
   SeenFrame schedule_at{};         // where a schedule for it is made
   SeenFrame shuffles_at{};         // where a stream of samples is mixed

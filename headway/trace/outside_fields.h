@@ -126,6 +126,12 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
 }
 
 template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenHint> {
+  f("kind", s.kind);
+  f("at", s.at);
+}
+
+template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, LedgerEntry> {
   f("account", s.account);
   f("device", s.device);
@@ -240,10 +246,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("learning_rate_at", s.learning_rate_at);
   f("crossentropy_at", s.crossentropy_at);
   f("keeps_at", s.keeps_at);
-  f("second_softmax_at", s.second_softmax_at);
-  f("missing_softmax_at", s.missing_softmax_at);
-  f("held_weights_at", s.held_weights_at);
-  f("no_step_at", s.no_step_at);
+  f("hints", s.hints);
   f("schedule_at", s.schedule_at);
   f("shuffles_at", s.shuffles_at);
   f("learning_rate", s.learning_rate);

@@ -40,14 +40,22 @@ std::optional<Finding> retracing(const Observations& o);
 // told_losses.cpp: what the losses say that a program told.
 std::optional<Finding> told_nan(const Observations& o);
 std::optional<Finding> told_negative(const Observations& o);
-std::optional<Finding> told_mismatch(const Observations& o);
 std::optional<Finding> told_frozen(const Observations& o);
-std::optional<Finding> told_not_updated(const Observations& o);
 std::optional<Finding> told_growing(const Observations& o);
 std::optional<Finding> told_too_low(const Observations& o);
 std::optional<Finding> told_vanished_rate(const Observations& o);
 std::optional<Finding> told_thrown(const Observations& o);
 std::optional<Finding> told_oscillating(const Observations& o);
+// Does the loss fall when something is learnt? Those of models that work against each other, and of
+// agents, need not.
+bool is_measure(const Observations& o);
+
+// explained.cpp: little is learnt, and a line of the source says why.
+std::optional<Finding> explained(const Observations& o, Cause cause);
+template <Cause cause>
+std::optional<Finding> explained(const Observations& o) {
+  return explained(o, cause);
+}
 
 // Shares of the training thread's time from which on something is said, and should be repaired.
 inline constexpr double kSaid = 0.09, kRepair = 0.15, kMuchTime = 0.5;

@@ -27,13 +27,6 @@ bool is_one_series(const Observations& o) {
   return o.looks && (o.looks->workers() == 0 || o.looks->trains_itself());
 }
 
-// A loss that falls when something is learnt. Those of models that work against each other, and of
-// agents, need not.
-bool is_measure(const Observations& o) {
-  const SeenProgress& p = o.looks->seen.progress;
-  return !p.several_losses && !p.rewards && p.bad_losses == 0 && is_one_series(o);
-}
-
 std::string loss_where(const Observations& o) { return o.ledger.where(Account::kComputes); }
 
 // The line that sets the learning rate, where the source has one.
@@ -54,6 +47,12 @@ bool is_chance(double loss) {
 }
 
 }  // namespace
+
+bool is_measure(const Observations& o) {
+  if (!o.looks) return false;
+  const SeenProgress& p = o.looks->seen.progress;
+  return !p.several_losses && !p.rewards && p.bad_losses == 0 && is_one_series(o);
+}
 
 std::optional<Finding> told_nan(const Observations& o) {
   if (!o.looks || o.looks->seen.progress.bad_losses < 2) return std::nullopt;
@@ -124,24 +123,6 @@ std::optional<Finding> told_frozen(const Observations& o) {
           "look at what is trainable, at the last layer and the loss, at labels that belong to "
           "other "
           "samples, at units that saturate or never fire, and at the learning rate"};
-}
-
-// Nothing is learnt, and the source says why: the weights are held.
-std::optional<Finding> told_not_updated(const Observations& o) {
-  auto frozen = told_frozen(o);
-  if (!frozen) return std::nullopt;
-  const bool no_step =
-      o.looks->seen.framework == Framework::kTorch && o.looks->seen.no_step_at.line > 0;
-  const SeenFrame& at = no_step ? o.looks->seen.no_step_at : o.looks->seen.held_weights_at;
-  if (at.line == 0) return std::nullopt;
-  frozen->cause = Cause::kWeightsNotUpdated;
-  frozen->summary += no_step ? ": gradients are made, and no optimizer makes a step with them"
-                             : ": weights are told not to change";
-  frozen->where = place_text(at);
-  frozen->fix = no_step ? "optimizer.step() after backward()"
-                        : "let the weights that are to learn be trainable, and give them to the "
-                          "optimizer (Keras: compile() again after trainable was changed)";
-  return frozen;
 }
 
 // Nothing is learnt, and the source says why: the steps are too small to see.
@@ -220,28 +201,6 @@ std::optional<Finding> told_negative(const Observations& o) {
       .fix =
           "labels as the loss expects them: 0 and 1 for binary crossentropy, not -1 and 1; "
           "probabilities where it takes probabilities, logits where it takes logits"};
-}
-
-// The source says that output and loss do not fit, and the losses fall hardly or not at all.
-std::optional<Finding> told_mismatch(const Observations& o) {
-  constexpr double kHardly = 0.5;  // of the first losses, that is left
-  const Losses& l = o.losses;
-  if (!o.looks || l.size() < kFew || !l.from_the_start() || !is_measure(o)) return std::nullopt;
-  const bool twice = o.looks->seen.second_softmax_at.line > 0;
-  const SeenFrame& at = twice ? o.looks->seen.second_softmax_at : o.looks->seen.missing_softmax_at;
-  if (at.line == 0 || o.looks->training_s() < kSettledS || l.last() < kHardly * l.first())
-    return std::nullopt;
-  return Finding{
-      .cause = Cause::kLossOutputMismatch,
-      .severity = Severity::kWarning,
-      .confidence = 0.8,
-      .summary = twice ? "the model ends in a softmax, and its loss applies a second one"
-                       : "the loss takes probabilities, and the model ends in plain numbers",
-      .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(), l.first(),
-                               l.last())},
-      .where = place_text(at),
-      .fix = twice ? "leave the softmax out of the model: this loss takes plain numbers (logits)"
-                   : "from_logits=True in the loss, or a softmax (one unit: sigmoid) at the end"};
 }
 
 std::optional<Finding> told_growing(const Observations& o) {

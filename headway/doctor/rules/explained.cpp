@@ -1,0 +1,109 @@
+// Little or nothing is learnt, as the losses show, and the source says why.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/observed.h"
+
+namespace headway {
+namespace {
+
+constexpr size_t kFew = 8;
+constexpr double kSettledS = 10;
+constexpr double kStaysAt = 0.9, kHardly = 0.5;  // of the first losses, that is left
+constexpr double kBeyond = 1;  // squares that no output between -1 and 1 should leave
+
+// What the losses must show before a line of the source is blamed: the more often a line is meant,
+// the more.
+enum class Needs { kHardlyFalls, kStays, kFrozen, kStaysBeyond };
+
+struct Explanation {
+  Hint hint;
+  Cause cause;
+  Needs needs;
+  const char *summary, *fix;
+};
+
+constexpr Explanation kExplanations[] = {
+    {Hint::kOneUnitSoftmax, Cause::kLossOutputMismatch, Needs::kHardlyFalls,
+     "the model ends in a softmax over one unit, which is always 1",
+     "one output unit takes a sigmoid and binary crossentropy"},
+    {Hint::kSecondSoftmax, Cause::kLossOutputMismatch, Needs::kHardlyFalls,
+     "the model ends in a softmax or sigmoid, and its loss applies a second one",
+     "leave it out of the model: this loss takes plain numbers (logits)"},
+    {Hint::kMissingSoftmax, Cause::kLossOutputMismatch, Needs::kHardlyFalls,
+     "the loss takes probabilities, and the model ends in something else",
+     "from_logits=True in the loss, or a softmax (one unit: sigmoid; NLLLoss: log_softmax) at the "
+     "end"},
+    {Hint::kBoundedOutput, Cause::kLossOutputMismatch, Needs::kStaysBeyond,
+     "the model ends in a sigmoid or tanh, and its targets are larger than that can get",
+     "a last layer without activation, or targets scaled into its range"},
+    {Hint::kRectifiedOutput, Cause::kLossOutputMismatch, Needs::kFrozen,
+     "the model ends in a ReLU: it cannot fall below zero, and where it is zero it learns nothing",
+     "a last layer without activation"},
+    {Hint::kNoStep, Cause::kWeightsNotUpdated, Needs::kStays,
+     "gradients are made, and no optimizer makes a step with them",
+     "optimizer.step() after backward()"},
+    {Hint::kClearedGradients, Cause::kWeightsNotUpdated, Needs::kStays,
+     "gradients are cleared between backward() and step()",
+     "zero_grad() before backward(), or after step()"},
+    {Hint::kOtherWeights, Cause::kWeightsNotUpdated, Needs::kStays,
+     "the optimizer was given the weights of a model that is not the one being trained",
+     "make the optimizer from the parameters() of the model that the loss comes from"},
+    {Hint::kReplacedLayers, Cause::kWeightsNotUpdated, Needs::kStays,
+     "a layer was replaced after the optimizer was made: its weights are in no optimizer",
+     "make the optimizer when the model is complete"},
+    {Hint::kHeldWeights, Cause::kWeightsNotUpdated, Needs::kFrozen,
+     "weights are told not to change",
+     "let the weights that are to learn be trainable, and give them to the optimizer (Keras: "
+     "compile() again after trainable was changed)"},
+    {Hint::kConstantWeights, Cause::kBadInitialWeights, Needs::kFrozen,
+     "weights begin as zeros, or all alike, and so do their gradients",
+     "leave the initial weights to the layer, or draw them at random"},
+    {Hint::kSaturatingLayers, Cause::kVanishingGradients, Needs::kStays,
+     "many layers of sigmoid or tanh follow each other: hardly any gradient gets through",
+     "ReLU or GELU between the layers, normalisation, or fewer layers"},
+    {Hint::kCutGradient, Cause::kGradientNotConnected, Needs::kFrozen,
+     "something between the loss and the weights has no gradient",
+     "take detach(), argmax(), round(), .numpy() out of the way from the model to the loss"},
+};
+
+bool show(const Observations& o, Needs needs) {
+  const Losses& l = o.losses;
+  if (needs == Needs::kFrozen) return told_frozen(o).has_value();
+  const bool enough =
+      l.size() >= kFew && l.from_the_start() && is_measure(o) && o.looks->training_s() >= kSettledS;
+  if (!enough || l.first() <= 0) return told_frozen(o).has_value();
+  switch (needs) {
+    case Needs::kHardlyFalls: return l.last() >= kHardly * l.first();
+    case Needs::kStays: return l.last() >= kStaysAt * l.first() || told_frozen(o).has_value();
+    case Needs::kStaysBeyond: return l.last() >= kHardly * l.first() && l.last() > kBeyond;
+    case Needs::kFrozen: break;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Finding> explained(const Observations& o, Cause cause) {
+  if (!o.looks || o.losses.size() == 0) return std::nullopt;
+  for (const Explanation& each : kExplanations) {
+    if (each.cause != cause) continue;
+    const auto& hints = o.looks->seen.hints;
+    const auto hint = std::find_if(hints.begin(), hints.end(),
+                                   [&](const SeenHint& seen) { return seen.kind == each.hint; });
+    if (hint == hints.end() || !show(o, each.needs)) continue;
+    const Losses& l = o.losses;
+    return Finding{.cause = cause,
+                   .severity = Severity::kWarning,
+                   .confidence = 0.8,
+                   .summary = each.summary,
+                   .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(),
+                                            l.first(), l.last())},
+                   .where = place_text(hint->at),
+                   .fix = each.fix};
+  }
+  return std::nullopt;
+}
+
+}  // namespace headway
