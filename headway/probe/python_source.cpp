@@ -259,6 +259,12 @@ size_t PythonSource::around(size_t statement, std::string_view word) const {
   return kNowhere;
 }
 
+bool PythonSource::is_within(size_t statement, size_t block) const {
+  size_t at = statements_[statement].inside;
+  while (at != kNowhere && at != block) at = statements_[at].inside;
+  return at == block;
+}
+
 bool PythonSource::in_loop(size_t statement) const {
   return around(statement, "for ") != kNowhere || around(statement, "while ") != kNowhere;
 }

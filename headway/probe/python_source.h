@@ -69,6 +69,8 @@ class PythonSource {
   // function; kNowhere: none. "def " finds the function, "class " its class.
   size_t around(size_t statement, std::string_view word) const;
   bool in_loop(size_t statement) const;
+  // Does it stand in the block of the other, at whatever depth?
+  bool is_within(size_t statement, size_t block) const;
 
  private:
   struct Mark {

@@ -137,7 +137,7 @@ bool is_forgotten(const PythonSource& source, std::string_view model, size_t fun
   bool made = false;
   for (size_t i = 0; i < source.statements().size(); ++i) {
     const SourceStatement& each = source.statements()[i];
-    if (source.around(i, "def ") != function || !has_word(each.text, model)) continue;
+    if (!source.is_within(i, function) || !has_word(each.text, model)) continue;
     if (each.assigns() == model) made = has(each.value(), "(");
     else if (!has(each.text, "parameters(")) return false;
   }

@@ -121,6 +121,9 @@ TEST(SourceLearning, WeightsOfAModelThatIsForgottenAreFound) {
   std::vector<std::string> lines{"def make_optimizer(lr):", "    net = Net()",
                                  "    return Adam(net.parameters(), lr)"};
   EXPECT_EQ(line_of(Hint::kOtherWeights, lines), 3);
+  auto closure = lines;
+  closure.insert(closure.begin() + 2, {"    def loss():", "        return net(x)"});
+  EXPECT_EQ(line_of(Hint::kOtherWeights, closure), 0);
   lines.back() = "    return net, Adam(net.parameters(), lr)";
   lines.insert(lines.begin() + 2, "    net.train()");
   EXPECT_EQ(line_of(Hint::kOtherWeights, lines), 0);
