@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 import torch
-from transformers import (DistilBertConfig, DistilBertForSequenceClassification, PrinterCallback, Trainer,
+from transformers import (BertConfig, BertForSequenceClassification, PrinterCallback, Trainer,
                           TrainerCallback, TrainingArguments, set_seed)
 
 TEAMS = ["billing", "login", "network", "hardware", "licences", "printing", "phones", "other"]
@@ -40,9 +40,10 @@ class Tickets(torch.utils.data.Dataset):
 
 
 def build_model():
-    config = DistilBertConfig(vocab_size=800, dim=64, n_layers=1, n_heads=4, hidden_dim=128,
-                              max_position_embeddings=64, num_labels=len(TEAMS), dropout=0.0, initializer_range=0.08)
-    return DistilBertForSequenceClassification(config)
+    config = BertConfig(vocab_size=800, hidden_size=64, num_hidden_layers=1, num_attention_heads=4,
+                        intermediate_size=128, max_position_embeddings=64, num_labels=len(TEAMS),
+                        hidden_dropout_prob=0.0, initializer_range=0.08)
+    return BertForSequenceClassification(config)
 
 
 def main():

@@ -10,7 +10,7 @@ import numpy as np
 
 HOURS = 24 * 120
 STATIONS = 300
-LOOK_BACK = 24 * 21
+LOOK_BACK = 24 * 42
 
 
 def simulate():
@@ -61,9 +61,9 @@ class Network:
         return float((error ** 2).mean())
 
 
-def run(batch=128):
+def run(batch=256):
     rng = np.random.default_rng(0)
-    net = Network([LOOK_BACK, 384, 384, 1], rng)
+    net = Network([LOOK_BACK, 192, 192, 1], rng)
     print("step,mse", flush=True)
     average = 0.0
     for step in range(1, 2_000_000):
@@ -71,8 +71,8 @@ def run(batch=128):
         hours = rng.integers(LOOK_BACK, HOURS, batch)
         x = np.stack([weeks_before(int(s), int(h)) for s, h in zip(stations, hours)])
         average += net.train(x, np.log1p(DOCKS[stations, hours]), lr=2e-3)
-        if step % 40 == 0:
-            print(f"{step},{average / 40:.5f}", flush=True)
+        if step % 10 == 0:
+            print(f"{step},{average / 10:.5f}", flush=True)
             average = 0.0
 
 

@@ -3,7 +3,7 @@
 # verdict: slow
 # seconds: 30
 # where: set_num_threads
-# Why: The settings of a 24 core cluster node are used on a machine with two cores: 24 OpenMP threads take turns in every small
+# Why: The settings of an 8 core workstation are used on a machine with two cores: 8 OpenMP threads take turns in every small
 #   convolution.
 import json
 import logging
@@ -24,7 +24,7 @@ CONFIG = json.loads("""
   "levels": 4,
   "batch_size": 16,
   "lr": 0.001,
-  "threads": 24
+  "threads": 8
 }
 """)
 
