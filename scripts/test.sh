@@ -54,6 +54,8 @@ release() {
     say "Python for the interop tests"
     scripts/interop_setup.sh ||
       note failed "interop: setup" "no TensorFlow; make test INTEROP=0 goes without"
+    scripts/setup.sh foreign ||
+      note failed "foreign: setup" "no PyTorch for Python; make test INTEROP=0 goes without"
   fi
   run release release
 }
