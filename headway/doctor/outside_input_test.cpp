@@ -182,5 +182,32 @@ TEST(OutsideRules, ABufferThatFillsIsToldFromASourceThatGivesNothing) {
   EXPECT_EQ(first_cause(trace), "source-never-yields");
 }
 
+// 20 s of filling and 6 s of steps; memory grows until then, and so much every second afterwards.
+Trace after_the_first_batch(double later_per_s) {
+  Trace trace = watched({loading_inline(250), training(100)});
+  trace.outside.launched = true;
+  trace.outside.at_s = 28;
+  trace.outside.progress.first_step_s = 22;
+  trace.outside.shuffles_at = users(12, "", "pipe = pipe.map(f).shuffle(40000)");
+  for (int i = 0; i <= 56; ++i) {
+    TraceSample& sample = trace.samples.emplace_back();
+    sample.at_s = 0.5 * i;
+    const double filling = std::min(22.0, sample.at_s), later = sample.at_s - filling;
+    sample.system.rss_bytes = static_cast<int64_t>(300e6 + 20e6 * filling + later_per_s * later);
+  }
+  return trace;
+}
+
+TEST(OutsideRules, ABufferThatTookMostOfTheWatchToFillIsNotForgotten) {
+  EXPECT_EQ(first_cause(after_the_first_batch(0)), "shuffle-fill");
+  EXPECT_NE(first_cause(after_the_first_batch(20e6)), "shuffle-fill");
+}
+
+TEST(OutsideRules, ALoaderIsNotBlamedBeforeTheFirstStep) {
+  Trace trace = watched({loading_inline(300)});
+  trace.outside.progress = {};
+  EXPECT_NE(first_cause(trace), "dataloader-workers");
+}
+
 }  // namespace
 }  // namespace headway

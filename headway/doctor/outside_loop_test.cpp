@@ -73,6 +73,24 @@ TEST(OutsideRules, ANeighbourThatComesAndStaysIsNoGrowth) {
   EXPECT_EQ(cause_of_paces([](int i) { return 10e-3 * noise(i); }), "none");
 }
 
+TEST(OutsideRules, StepsThatAreSlowerAllAtOnceDoNotGrow) {
+  EXPECT_EQ(cause_of_paces([](int i) { return i < 20 ? 10e-3 + 1e-5 * i : 30e-3 + 1e-4 * i; }),
+            "none");
+}
+
+// A program without a framework, where all own code is the training.
+TEST(OutsideRules, ALineWithAFasterWayIsNamedEvenWhereAllCodeTrains) {
+  SeenFrame scatter = users(38, "add_rows", "np.add.at(table, rows, values)");
+  const auto cause = [&](SlowCall call) {
+    scatter.slow_call = call;
+    Trace trace = watched({stack(Activity::kStep, Wait::kNothing, {scatter}, 200), training(100)});
+    trace.outside.framework = Framework::kNone;
+    return first_cause(trace);
+  };
+  EXPECT_EQ(cause(SlowCall::kScatter), "hot-line");
+  EXPECT_EQ(cause(SlowCall::kNone), "none");
+}
+
 // Of 300 looks at steps so many hold Python's lock.
 std::string cause_of_batch(int64_t size, int64_t with_lock) {
   SeenStack steps = training(300);

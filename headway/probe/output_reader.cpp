@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "headway/probe/source_lines.h"
 #include "headway/trace/redact.h"
@@ -245,6 +246,13 @@ void OutputReader::plain_line(const std::string& line, double now_s) {
     // Words of prose, but where a loss stands beside them.
     if ((word == "it" || word == "update" || word == "steps") && !loss_in(line)) continue;
     if (const auto step = number_after(small, word, &end)) {
+      // "batch 32" may be a size, which never changes.
+      const bool may_be_a_size = (word == "batch" || word == "minibatch") && !loss_in(line);
+      const auto before = may_be_a_size ? std::exchange(last_batch_, *step) : std::nullopt;
+      if (may_be_a_size && (!before || *before == *step)) {
+        if (named) progress_.epoch = epoch;
+        return;
+      }
       at_step(epoch, *step, of_how_many(small, end), now_s);
       found = true;
       break;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,6 +69,7 @@ class OutputReader {
   bool framework_ = true;
   bool joins_late_ = false;
   int64_t last_epoch_ = 0, last_step_ = 0;
+  std::optional<int64_t> last_batch_{};  // told as "batch 32", without a loss beside it
   std::map<std::pair<int64_t, int64_t>, int64_t>
       bars_;  // tqdm's by epoch and length: the last step
   LineCounters counters_;

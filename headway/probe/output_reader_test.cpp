@@ -56,6 +56,14 @@ TEST(OutputReader, ReadsPlainLinesAndCountsLossesThatAreNone) {
   EXPECT_EQ(reader.progress().bad_losses, 1);
 }
 
+TEST(OutputReader, ABatchThatNeverChangesIsASize) {
+  OutputReader reader;
+  reader.take("river: (14600, 8) batch 32 x 730 days\nbatch 32\n", 1);
+  EXPECT_EQ(reader.progress().steps, 0);
+  reader.take("batch 33 done\nbatch 34 done\n", 2);
+  EXPECT_EQ(reader.progress().step, 34);
+}
+
 TEST(OutputReader, ReadsStepsByOtherNames) {
   OutputReader reader;
   reader.take("15:37:35 | INFO | it 000000 | loss 0.0637 | ema 0.06\n", 1, true);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "headway/probe/activity.h"
+#include "headway/probe/slow_calls.h"
 #include "headway/trace/redact.h"
 
 namespace headway {
@@ -48,6 +49,7 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     seen.takes_lock =
         seen.text.starts_with("with ") || seen.text.find("acquire(") != std::string::npos;
     seen.array_call = calls_for_data(seen.text);
+    seen.slow_call = slow_call_in(seen.text, seen.loops);
     seen.one_element = touches_one_element(seen.text);
     seen.feeds = sources.lines_fed(frame.code->file, seen.line);
   }

@@ -114,6 +114,22 @@ struct Texts<Role> {
   static constexpr std::string_view all[] = {"other", "main", "worker", "rank"};
 };
 
+// A call for which there is a much faster way.
+enum class SlowCall : uint8_t {
+  kNone,
+  kScatter,         // np.add.at: one number after another
+  kGrowingArray,    // an array that is copied whole to become longer
+  kPythonOverRows,  // a Python function for each row or value
+  kFrontOfList,     // what is behind it moves up
+  kDeepCopy,        //
+  kInverse,         // of a matrix
+};
+template <>
+struct Texts<SlowCall> {
+  static constexpr std::string_view all[] = {
+      "", "scatter", "growing array", "over rows", "front of list", "deep copy", "inverse"};
+};
+
 // What a program's source says that may explain why little or nothing is learnt.
 enum class Hint : uint8_t {
   kSecondSoftmax,     // the model ends in a softmax or sigmoid, and its loss applies one itself

@@ -22,6 +22,7 @@ struct SeenFrame {
   bool asks_for_lock = false;  // ... and asks whether a lock file is still there
   bool takes_lock = false;     // the line is `with lock:` or lock.acquire()
   bool array_call = false;     // the line calls a library of arrays, images, files: numpy, PIL ...
+  SlowCall slow_call{};        // the line makes a call that has a much faster way
   bool one_element = false;    // the line touches one element of an array: a[y, x], getpixel(...)
   std::vector<int64_t> feeds{};  // lines of its function that take what this one makes
 

@@ -19,6 +19,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("asks_for_lock", s.asks_for_lock);
   f("takes_lock", s.takes_lock);
   f("array_call", s.array_call);
+  f("slow_call", s.slow_call);
   f("one_element", s.one_element);
   f("feeds", s.feeds);
 }

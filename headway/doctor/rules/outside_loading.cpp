@@ -114,7 +114,7 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
   };
   Finding f{.cause = Cause::kDataloaderWorkers, .confidence = 0.9};
   const HotLine hot = e.hottest(makes);
-  if (inline_share >= kMainWaits) {
+  if (inline_share >= kMainWaits && ever_stepped) {
     f.severity = inline_share >= kMuch ? Severity::kHigh : Severity::kWarning;
     f.summary = "the DataLoader has no workers: the training thread makes every batch itself";
     f.evidence = {

@@ -259,9 +259,13 @@ double mean_of(const std::vector<Pace>& pace, size_t from, double Pace::*what) {
 // and more, unless it is far slower: a neighbour may slow a run down, but it makes no work.
 bool slows_on(const std::vector<Pace>& pace) {
   constexpr double kFarSlower = 2.5, kSlower = 1.5, kMoreWork = 1.4, kStillGrowing = 1.1;
-  constexpr double kInOrder = 0.85;
+  constexpr double kInOrder = 0.85, kAtOnce = 0.75;
   const size_t n = pace.size();
   if (n < 4) return false;
+  // All at once, within two stretches, is another state of the program or of the machine.
+  double jump = 0;
+  for (size_t i = 2; i < n; ++i) jump = std::max(jump, pace[i].step_s - pace[i - 2].step_s);
+  if (jump > kAtOnce * (pace.back().step_s - pace.front().step_s)) return false;
   size_t in_order = 0;
   for (size_t i = 0; i < n; ++i)
     for (size_t k = i + 1; k < n; ++k) in_order += pace[k].step_s > pace[i].step_s;

@@ -44,6 +44,43 @@ bool fills_unsaid(const OutsideEvidence& e) {
   return inside || e.late_share(producing) >= kAlways;
 }
 
+// What it held when training began and when the first step was made, and how fast it grew later.
+struct Filling {
+  double seconds = 0, grown = 0, later_per_s = 0;
+};
+
+Filling filling(const OutsideEvidence& e) {
+  const double since = e.seen.training_since_s, until = e.seen.progress.first_step_s;
+  const TraceSample *begin = nullptr, *full = nullptr;
+  for (const TraceSample& sample : e.trace.samples) {
+    if (!begin && sample.at_s >= since) begin = &sample;
+    if (!full && sample.at_s >= until) full = &sample;
+  }
+  if (!begin || !full) return {};
+  const TraceSample& now = e.trace.samples.back();
+  const auto grown = [](const TraceSample& from, const TraceSample& to) {
+    return double(to.system.rss_bytes) - double(from.system.rss_bytes);
+  };
+  // The first steps make room for weights and gradients.
+  constexpr double kSettlesS = 2;
+  const TraceSample* settled = full;
+  for (const TraceSample& sample : e.trace.samples)
+    if (sample.at_s <= full->at_s + kSettlesS) settled = &sample;
+  return {until - since, grown(*begin, *full),
+          now.at_s > settled->at_s ? grown(*settled, now) / (now.at_s - settled->at_s) : 0};
+}
+
+// It was filled, and that took a large part of the watch.
+bool has_filled(const OutsideEvidence& e) {
+  constexpr double kGrown = 50e6, kOfTheWatch = 0.4, kLess = 0.3;
+  if (!e.stepped() || !e.training() || e.seen.shuffles_at.line == 0 || !e.seen.launched)
+    return false;
+  const Filling f = filling(e);
+  return f.seconds >= kNothingYetS && f.grown >= kGrown &&
+         f.seconds >= kOfTheWatch * (e.seen.at_s - e.seen.training_since_s) &&
+         f.later_per_s < kLess * f.grown / f.seconds;
+}
+
 std::string rss_text(const OutsideEvidence& e) {
   const SeenProcess* main = e.main();
   return main ? fmt::format("the process holds {}", size_text(double(main->rss_bytes))) : "";
@@ -178,6 +215,18 @@ std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
                      rss_text(e)},
         .where = place_text(e.seen.shuffles_at),
         .fix = kSmaller};
+  if (has_filled(e))
+    return Finding{
+        .cause = Cause::kShuffleFill,
+        .severity = Severity::kHigh,
+        .confidence = 0.75,
+        .summary = fmt::format("the first batch came after {}: samples were made and kept to be "
+                               "shuffled",
+                               duration_text(filling(e).seconds)),
+        .evidence = {fmt::format("memory grew by {} until then, and hardly afterwards",
+                                 size_text(filling(e).grown))},
+        .where = place_text(e.seen.shuffles_at),
+        .fix = kSmaller};
   if (out.shuffle_size <= 0 || out.shuffle_filled || !e.running() || e.stepped())
     return std::nullopt;
   const double rate = out.shuffle_last_s > out.shuffle_first_s
@@ -194,7 +243,8 @@ std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
                 "{} of {} elements are in it{}", with_commas(out.shuffle_fill),
                 with_commas(out.shuffle_size),
                 left >= 0 ? fmt::format("; full in about {}", duration_text(left)) : "")},
-            .where = fmt::format("shuffle({})", out.shuffle_size),
+            .where = e.seen.shuffles_at.line > 0 ? place_text(e.seen.shuffles_at)
+                                                 : fmt::format("shuffle({})", out.shuffle_size),
             .fix = kSmaller};
   f.evidence.push_back(rss_text(e));
   return f;

@@ -82,6 +82,52 @@ std::optional<Finding> hot_account(const Observations& o) {
   return std::nullopt;
 }
 
+struct FasterWay {
+  SlowCall call;
+  const char *what, *fix;
+};
+constexpr FasterWay kFasterWays[] = {
+    {SlowCall::kScatter, "handles one number after another",
+     "np.bincount(rows, weights=...) for each column, a product with a sparse matrix, or sort by "
+     "row and np.add.reduceat"},
+    {SlowCall::kGrowingArray, "copies the whole array to make it longer",
+     "collect the parts in a list and join them once, or make the array at its full length"},
+    {SlowCall::kPythonOverRows, "calls a Python function for each row or value",
+     "one operation over the whole array or column"},
+    {SlowCall::kFrontOfList, "moves all that is behind it", "collections.deque and popleft()"},
+    {SlowCall::kDeepCopy, "copies everything that hangs on it",
+     "copy only what changes (state_dict(), .clone()), and less often"},
+    {SlowCall::kInverse, "inverts a matrix in every step",
+     "np.linalg.solve, or factor the matrix once"},
+};
+
+// Even where all own code counts as training: a call that has a much faster way.
+std::optional<Finding> slow_call_line(const Observations& o) {
+  constexpr double kMuch = 0.35;
+  if (!o.looks || !o.ledger.is_enough() || o.ledger.seconds() < kSettledS) return std::nullopt;
+  for (const FasterWay& way : kFasterWays) {
+    const auto calls = [&](const SeenStack& s) {
+      const SeenFrame* frame = s.user_frame();
+      return on_main(s) && s.training && frame && frame->slow_call == way.call;
+    };
+    const double share = o.looks->training_share(calls);
+    if (share < kMuch) continue;
+    const HotLine hot = o.looks->hottest(calls);
+    Finding f{
+        .cause = Cause::kHotLine,
+        .severity = severity_of_share(share),
+        .confidence = 0.75,
+        .summary = fmt::format("{:.0f}% of the time goes to a line that {}", 100 * share, way.what),
+        .evidence = {hot_text(hot, "it")},
+        .where = place_text(*hot.frame),
+        .fix = way.fix,
+        .predicted_gain = gain_without(share)};
+    add_pace(f, *o.looks);
+    return f;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Finding> neighbours_take_cores(const Observations& o) {
@@ -210,6 +256,7 @@ std::optional<Finding> gpu_waits_for_orders(const Observations& o) {
 
 // No rule knows it, but this much is known: where the time goes.
 std::optional<Finding> hot_line(const Observations& o) {
+  if (auto slow = slow_call_line(o)) return slow;
   const auto own = own_code(o);
   if (!own || own->share < kOwnCode) return hot_account(o);
   Finding f{

@@ -35,6 +35,8 @@ constexpr Cause kOfRanks[] = {Cause::kWorkerDeadlock, Cause::kWaitsForServer};
 constexpr Cause kOfLostRank[] = {Cause::kWorkerDeadlock, Cause::kWaitsForServer, Cause::kWorkerDied,
                                  Cause::kMismatchedCollective, Cause::kRendezvousWaits};
 constexpr Cause kOfExchange[] = {Cause::kHotLine, Cause::kWaitsForServer};
+constexpr Cause kOfFilling[] = {Cause::kHostMemoryLeak, Cause::kDataloaderWorkers,
+                                Cause::kPythonGenerator, Cause::kInputBound};
 constexpr Cause kOfGrowth[] = {Cause::kSlowCallback};
 
 constexpr Effect kWrong = Effect::kWrong, kSlow = Effect::kSlow, kRefused = Effect::kRefused;
@@ -83,7 +85,8 @@ constexpr CauseRule kRules[] = {
      first_of<by_counters<worker_deadlock>, by_looks<worker_deadlock>, lock_never_released>},
     {Cause::kSourceNeverYields, first_of<by_counters<source_never_yields>,
                                          by_looks<source_never_yields, pipeline_never_yields>>},
-    {Cause::kShuffleFill, first_of<by_counters<shuffle_fill>, by_looks<shuffle_fill>>},
+    {Cause::kShuffleFill, first_of<by_counters<shuffle_fill>, by_looks<shuffle_fill>>, kSlow,
+     kOfFilling},
     {Cause::kWaitsForServer, waits_for_server},
     {Cause::kWaitsForPipe, waits_for_pipe},
     {Cause::kLoopNeverEnds, first_of<loop_never_ends, asks_in_vain>},
