@@ -40,6 +40,13 @@ def python_of(script):
     return path if os.access(path, os.X_OK) else ""
 
 
+def system_python_with(module):
+    """The system's Python, or "" where it cannot import this."""
+    python = "/usr/bin/python3"
+    asked = subprocess.run([python, "-c", f"import importlib.util as i, sys; sys.exit(not i.find_spec('{module}'))"])
+    return python if asked.returncode == 0 else ""
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_tools(parser)
@@ -61,12 +68,13 @@ def add_tools(parser):
     """Where headway is, and the Pythons."""
     parser.add_argument("--headway", default=os.environ.get("HEADWAY", str(rounds.ROOT / "build/release/headway")))
     parser.add_argument("--tensorflow", default=python_of("interop_setup.sh"), help="a Python that has TensorFlow")
-    parser.add_argument("--torch", default="/usr/bin/python3", help="a Python that has PyTorch")
+    parser.add_argument("--torch", default=system_python_with("torch"), help="a Python that has PyTorch")
+    parser.add_argument("--plain", default=system_python_with("numpy"), help="one that has NumPy")
     parser.add_argument("--loops", default=python_of("loops_setup.sh"), help="one with Lightning, transformers and JAX")
 
 
 def pythons_of(options):
-    return {"tensorflow": options.tensorflow, "torch": options.torch, "plain": options.torch, "loops": options.loops}
+    return {"tensorflow": options.tensorflow, "torch": options.torch, "plain": options.plain, "loops": options.loops}
 
 
 def begin():

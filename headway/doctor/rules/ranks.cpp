@@ -98,7 +98,9 @@ std::optional<Finding> waits_for_others(const E& e) {
   const double joined = late_share(e, [&](const SeenStack& s) {
     return ranks ? together(s) : s.activity == Activity::kCollective;
   });
-  if (!e.running() || std::max(meeting, joined) < kAllTheTime || e.seen.main_still_s < kLongS ||
+  // Of the looks of late (16 s at most) so many are of a stack that stands for kLongS.
+  constexpr double kStands = 0.6;
+  if (!e.running() || std::max(meeting, joined) < kStands || e.seen.main_still_s < kLongS ||
       e.seen.quiet_s < kLongS / 2)
     return std::nullopt;
   const bool meets = meeting >= joined;
