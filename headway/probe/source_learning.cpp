@@ -1,7 +1,11 @@
 #include "headway/probe/source_learning.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "headway/probe/source_model.h"
 
@@ -241,6 +245,70 @@ bool cuts_gradient(const PythonSource& source, const SourceCall& call) {
   });
 }
 
+std::optional<double> number_in(std::string_view text) {
+  const std::string copy(text);
+  char* end = nullptr;
+  const double value = std::strtod(copy.c_str(), &end);
+  if (copy.empty() || end != copy.c_str() + copy.size() || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+// A number, or a name that is given one: LR = 0.1, lr: float = 0.1, add_argument("--lr",
+// default=0.1).
+std::optional<double> value_of(const PythonSource& source, std::string_view text) {
+  if (const auto number = number_in(text)) return number;
+  const std::string_view name = text.substr(text.rfind('.') + 1);
+  if (name.empty()) return std::nullopt;
+  for (const SourceStatement& each : source.statements())
+    if (each.assigns() == name)
+      if (const auto number = number_in(each.value())) return number;
+  for (const SourceCall& call : source.calls())
+    if (call.last_name() == "add_argument" && has_word(call.at(0), name))
+      return number_in(call.given("default"));
+  return std::nullopt;
+}
+
+// The learning rate that a call gives to an optimizer; empty: none.
+std::string_view rate_given(const SourceCall& call) {
+  for (const std::string_view keyword : {"lr", "learning_rate"})
+    if (const std::string_view given = call.given(keyword); !given.empty()) return given;
+  // PyTorch's optimizers take the weights first.
+  const bool weights_first = has(call.at(0), "param") || has(call.name, "optim.");
+  const bool keras = has(call.name, "optimizers.");
+  return weights_first && !keras ? call.at(1) : call.at(0);
+}
+
+void note_rates(const PythonSource& source, Hints& hints) {
+  for (const SourceCall& call : source.calls()) {
+    const std::string_view name = call.last_name();
+    const bool trainer = name == "TrainingArguments";
+    const bool scales =
+        trainer || is_one_of(name, {"Adam", "AdamW", "Nadam", "NAdam", "RAdam", "RMSprop", "adam",
+                                    "adamw", "rmsprop", "nadam"});
+    const bool plain = is_one_of(name, {"SGD", "sgd"});
+    if (!scales && !plain) continue;
+    const auto rate = value_of(source, trainer ? call.given("learning_rate") : rate_given(call));
+    if (!rate || *rate <= 0) continue;
+    if (*rate >= (plain ? 2 : trainer ? 0.01 : 0.05)) hints.add(Hint::kHighRate, call.line);
+    if (*rate <= (plain ? 1e-5 : 2e-6)) hints.add(Hint::kLowRate, call.line);
+  }
+}
+
+// Pictures as bytes, and nobody scales them.
+void note_unscaled(const PythonSource& source, Hints& hints) {
+  int64_t bytes = 0;
+  for (const SourceStatement& each : source.statements()) {
+    if (has_one_of(each.text, {"/ 255", "/255", "/= 255", "/ 256", "/= 256", "1. / 255",
+                               "Rescaling(", "ToTensor(", "ormaliz", ".std(", "StandardScaler",
+                               "/ 127", "Embedding", "preprocess_input"}))
+      return;
+    if (bytes == 0 && has_one_of(each.text, {"(0, 256", "0, 255)", "* 255", "255 *"}))
+      bytes = each.first;
+  }
+  hints.add(Hint::kUnscaledInput, bytes);
+}
+
 }  // namespace
 
 std::vector<SourceHint> learning_hints_in(const PythonSource& source) {
@@ -250,6 +318,8 @@ std::vector<SourceHint> learning_hints_in(const PythonSource& source) {
   note_no_step(source, hints);
   note_cleared(source, hints);
   note_other_weights(source, hints);
+  note_rates(source, hints);
+  note_unscaled(source, hints);
   for (const SourceStatement& each : source.statements())
     if (has_one_of(each.text, {"requires_grad = False", "requires_grad=False",
                                "requires_grad_(False)", ".trainable = False", "trainable=False"}))

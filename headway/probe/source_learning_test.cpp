@@ -142,5 +142,26 @@ TEST(SourceLearning, WeightsThatCannotBeginToLearnAreFound) {
   EXPECT_EQ(line_of(Hint::kCutGradient, {"loss.backward()", "total += loss.detach()"}), 0);
 }
 
+TEST(SourceLearning, ARateIsHighOrLowForItsOptimizer) {
+  const auto high = [](const std::vector<std::string>& lines) {
+    return line_of(Hint::kHighRate, lines);
+  };
+  EXPECT_EQ(high({"opt = torch.optim.Adam(net.parameters(), lr=0.5)"}), 1);
+  EXPECT_EQ(high({"opt = torch.optim.SGD(net.parameters(), 0.5)"}), 0);
+  EXPECT_EQ(high({"LR = 0.3", "tx = optax.adam(LR)"}), 2);
+  EXPECT_EQ(high({"p.add_argument(\"--lr\", type=float, default=1.0)",
+                  "opt = keras.optimizers.Adam(args.lr)"}),
+            2);
+  EXPECT_EQ(high({"args = TrainingArguments(", "    learning_rate=0.05)"}), 1);
+  EXPECT_EQ(high({"opt = keras.optimizers.Adam(1e-3)"}), 0);
+  EXPECT_EQ(line_of(Hint::kLowRate, {"opt = Adam(net.parameters(), lr=1e-7)"}), 1);
+}
+
+TEST(SourceLearning, PicturesThatNobodyScalesAreFound) {
+  const std::string made = "x = rng.integers(0, 256, (n, 28, 28)).astype(\"float32\")";
+  EXPECT_EQ(line_of(Hint::kUnscaledInput, {made}), 1);
+  EXPECT_EQ(line_of(Hint::kUnscaledInput, {made, "x /= 255"}), 0);
+}
+
 }  // namespace
 }  // namespace headway

@@ -145,6 +145,9 @@ enum class Hint : uint8_t {
   kConstantWeights,   // weights begin as zeros, or all alike
   kSaturatingLayers,  // many layers of sigmoid or tanh
   kCutGradient,       // something between loss and weights has no gradient
+  kHighRate,          // a learning rate that few models bear with this optimizer
+  kLowRate,           // ... with which no step can be seen
+  kUnscaledInput,     // values from 0 to 255, and nothing divides them
 };
 template <>
 struct Texts<Hint> {
@@ -152,7 +155,7 @@ struct Texts<Hint> {
       "second-softmax", "missing-softmax", "one-unit-softmax", "rectified-output",
       "bounded-output", "held-weights",    "no-step",          "cleared-gradients",
       "other-weights",  "replaced-layers", "constant-weights", "saturating-layers",
-      "cut-gradient"};
+      "cut-gradient",   "high-rate",       "low-rate",         "unscaled-input"};
 };
 
 // How the kernel has a process.

@@ -60,6 +60,15 @@ constexpr Explanation kExplanations[] = {
     {Hint::kConstantWeights, Cause::kBadInitialWeights, Needs::kFrozen,
      "weights begin as zeros, or all alike, and so do their gradients",
      "leave the initial weights to the layer, or draw them at random"},
+    {Hint::kHighRate, Cause::kLearningRate, Needs::kHardlyFalls,
+     "the learning rate is far above what this optimizer is used with, and the loss hardly falls",
+     "a learning rate ten or a hundred times smaller: 1e-3 for Adam, 0.1 or less for SGD"},
+    {Hint::kLowRate, Cause::kLearningRate, Needs::kStays,
+     "the learning rate is so small that no step can be seen",
+     "a learning rate a hundred or a thousand times larger"},
+    {Hint::kUnscaledInput, Cause::kInputNotScaled, Needs::kStays,
+     "the input goes up to 255, nothing scales it, and the loss hardly falls",
+     "divide by 255, or normalise to mean 0 and deviation 1"},
     {Hint::kSaturatingLayers, Cause::kVanishingGradients, Needs::kStays,
      "many layers of sigmoid or tanh follow each other: hardly any gradient gets through",
      "ReLU or GELU between the layers, normalisation, or fewer layers"},
@@ -73,11 +82,13 @@ bool show(const Observations& o, Needs needs) {
   if (needs == Needs::kFrozen) return told_frozen(o).has_value();
   const bool enough =
       l.size() >= kFew && l.from_the_start() && is_measure(o) && o.looks->training_s() >= kSettledS;
-  if (!enough || l.first() <= 0) return told_frozen(o).has_value();
+  // Before anything was thrown up.
+  const double first = std::min(l.first(), o.looks->seen.progress.first_loss);
+  if (!enough || first <= 0) return told_frozen(o).has_value();
   switch (needs) {
-    case Needs::kHardlyFalls: return l.last() >= kHardly * l.first();
-    case Needs::kStays: return l.last() >= kStaysAt * l.first() || told_frozen(o).has_value();
-    case Needs::kStaysBeyond: return l.last() >= kHardly * l.first() && l.last() > kBeyond;
+    case Needs::kHardlyFalls: return l.last() >= kHardly * first;
+    case Needs::kStays: return l.last() >= kStaysAt * first || told_frozen(o).has_value();
+    case Needs::kStaysBeyond: return l.last() >= kHardly * first && l.last() > kBeyond;
     case Needs::kFrozen: break;
   }
   return false;
