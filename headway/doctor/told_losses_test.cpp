@@ -155,5 +155,17 @@ TEST(ToldLosses, ALearningRateThatVanishedLongAgoIsNamed) {
   EXPECT_EQ(first_cause(trace), "none");
 }
 
+TEST(ToldLosses, AHighRateExplainsALossThatWasThrownUpAndDoesNotComeBelowItsFirst) {
+  Trace trace = watched({training(300)});
+  for (int i = 0; i < 40; ++i)
+    trace.outside.losses.push_back({0.5 * i, 50 * i, i == 0 ? 2.3 : i < 10 ? 40.0 - 3 * i : 2.0});
+  trace.outside.launched = true;
+  trace.outside.progress.first_loss = 2.3;
+  trace.outside.hints = {{Hint::kHighRate, users(9, "", "opt = Adam(net.parameters(), lr=1.0)")}};
+  EXPECT_EQ(first_cause(trace), "learning-rate");
+  trace.outside.hints.clear();
+  EXPECT_EQ(first_cause(trace), "none");
+}
+
 }  // namespace
 }  // namespace headway

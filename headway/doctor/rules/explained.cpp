@@ -83,7 +83,8 @@ bool show(const Observations& o, Needs needs) {
   const bool enough =
       l.size() >= kFew && l.from_the_start() && is_measure(o) && o.looks->training_s() >= kSettledS;
   // Before anything was thrown up.
-  const double first = std::min(l.first(), o.looks->seen.progress.first_loss);
+  const double told = o.looks->seen.progress.first_loss;
+  const double first = told > 0 ? std::min(l.first(), told) : l.first();
   if (!enough || first <= 0) return told_frozen(o).has_value();
   switch (needs) {
     case Needs::kHardlyFalls: return l.last() >= kHardly * first;
