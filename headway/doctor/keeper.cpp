@@ -10,9 +10,10 @@ namespace headway {
 namespace {
 
 constexpr double kLongestWait = 10;
-constexpr double kAfterHealthy = 5;  // rules look at many seconds themselves, and fire on the bound
-                                     // that is against them
-constexpr double kWorthKeeping = 5;  // seconds
+constexpr double kAfterHealthy = 5;
+constexpr double kTwice = 1;  // s between two looks at least  // rules look at many seconds
+                              // themselves, and fire on the bound that is against them
+constexpr double kWorthKeeping = 5;     // seconds
 constexpr double kMuchOfTheRun = 0.33;  // what took so much is grave, even when it is over
 constexpr size_t kMostChanges = 200;
 
@@ -50,7 +51,10 @@ void VerdictKeeper::accept(double at_s, const Key& key, double still_s) {
 void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict verdict, bool last) {
   const Key key = key_of(findings, verdict);
   if (!begun_ || !(key == key_)) {
-    if (begun_ && !last && must_wait(key, at_s)) {
+    // At the end healthy gives way to a fault that was seen twice; one fault to another does not.
+    const bool seen_twice = challenged_ && challenger_ == key && at_s - challenged_s_ >= kTwice;
+    const bool said_now = last && key_.state == State::kHealthy && seen_twice;
+    if (begun_ && must_wait(key, at_s) && !said_now) {
       last_s_ = at_s;
       return;
     }

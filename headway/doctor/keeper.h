@@ -16,7 +16,7 @@ namespace headway {
 //   keeper.verdict(), keeper.findings()
 class VerdictKeeper {
  public:
-  // `last`: nothing comes after it, so it is not kept waiting.
+  // `last`: nothing comes after it, so a fault in a healthy run need only have been seen twice.
   void take(double at_s, std::vector<Finding> findings, Verdict verdict, bool last = false);
 
   const Verdict& verdict() const { return verdict_; }

@@ -51,5 +51,26 @@ TEST(VerdictKeeper, KeepsWhatIsOverWithItsTime) {
   EXPECT_NE(keeper.verdict().sentence.find("training waits for data"), std::string::npos);
 }
 
+TEST(VerdictKeeper, AtTheEndHealthyGivesWayToWhatWasSeenTwice) {
+  const auto state = [](double first_seen_s) {
+    VerdictKeeper keeper;
+    for (int s = 0; s < 30; ++s)
+      s < first_seen_s ? keeper.take(s, {}, kHealthy) : keeper.take(s, kWaits, kSlow);
+    keeper.take(30, kWaits, kSlow, true);
+    return keeper.verdict().state;
+  };
+  EXPECT_EQ(state(28), State::kSlow);
+  EXPECT_EQ(state(30), State::kHealthy);
+}
+
+TEST(VerdictKeeper, AtTheEndOneFaultDoesNotGiveWayToAnother) {
+  std::vector<Finding> other = kWaits;
+  other[0].cause = Cause::kHotLine;
+  VerdictKeeper keeper;
+  for (int s = 0; s < 28; ++s) keeper.take(s, kWaits, kSlow);
+  for (int s = 28; s < 31; ++s) keeper.take(s, other, kSlow, s == 30);
+  EXPECT_EQ(keeper.findings()[0].cause, Cause::kInputBound);
+}
+
 }  // namespace
 }  // namespace headway

@@ -83,7 +83,9 @@ TEST(OutsideRules, ALineWithAFasterWayIsNamedEvenWhereAllCodeTrains) {
   SeenFrame scatter = users(38, "add_rows", "np.add.at(table, rows, values)");
   const auto cause = [&](SlowCall call) {
     scatter.slow_call = call;
-    Trace trace = watched({stack(Activity::kStep, Wait::kNothing, {scatter}, 200), training(100)});
+    SeenStack own = stack(Activity::kUser, Wait::kNothing, {scatter}, 200);
+    own.account = Account::kComputes;
+    Trace trace = watched({own, training(100)});
     trace.outside.framework = Framework::kNone;
     return first_cause(trace);
   };

@@ -17,6 +17,7 @@ namespace headway {
 namespace {
 
 constexpr size_t kLongestLine = 4000;
+constexpr int64_t kMostSteps = int64_t{1} << 50;
 constexpr size_t kMostRemarks = 20, kMostBars = 32;
 constexpr double kStepMemory = 0.7;  // how much of the old pace stays when a new one is seen
 
@@ -40,6 +41,7 @@ std::optional<int64_t> number_after(const std::string& text, std::string_view ke
     if (i == text.size() || !std::isdigit(static_cast<unsigned char>(text[i]))) continue;
     char* stop = nullptr;
     const int64_t value = std::strtoll(text.c_str() + i, &stop, 10);
+    if (value > kMostSteps) continue;
     if (end) *end = static_cast<size_t>(stop - text.c_str());
     return value;
   }
@@ -249,10 +251,7 @@ void OutputReader::plain_line(const std::string& line, double now_s) {
       // "batch 32" may be a size, which never changes.
       const bool may_be_a_size = (word == "batch" || word == "minibatch") && !loss_in(line);
       const auto before = may_be_a_size ? std::exchange(last_batch_, *step) : std::nullopt;
-      if (may_be_a_size && (!before || *before == *step)) {
-        if (named) progress_.epoch = epoch;
-        return;
-      }
+      if (may_be_a_size && (!before || *before == *step)) break;
       at_step(epoch, *step, of_how_many(small, end), now_s);
       found = true;
       break;
@@ -279,6 +278,7 @@ void OutputReader::plain_line(const std::string& line, double now_s) {
 }
 
 void OutputReader::at_step(int64_t epoch, int64_t step, int64_t of, double now_s) {
+  if (step < 0 || step > kMostSteps) return;
   if (joins_late_) last_epoch_ = epoch, last_step_ = step, joins_late_ = false;
   int64_t done = step - last_step_;
   // An epoch that begins anew, or a count that goes on through all of them.

@@ -24,7 +24,8 @@ size_t end_of_string(std::string_view text, size_t at) {
 
 bool begins_anew(std::string_view line) {
   return line.starts_with("def ") || line.starts_with("class ") || line.starts_with("import ") ||
-         line.starts_with("from ") || line.starts_with("@") || line.starts_with("if __name__");
+         line.starts_with("from ") || (line.size() > 1 && line[0] == '@' && is_word(line[1])) ||
+         line.starts_with("if __name__");
 }
 
 // Copies lines without comments and without what stands in long strings.
@@ -32,7 +33,6 @@ class Cleaner {
  public:
   // Appends what counts of a line; gives back whether the statement goes on in the next.
   bool add(std::string_view line, std::string& out) {
-    if (depth_ > 0 && !long_quote_ && begins_anew(line)) depth_ = 0;
     size_t i = 0;
     bool continued = false;
     while (i < line.size()) {
@@ -61,8 +61,12 @@ class Cleaner {
     }
     return continued || depth_ > 0 || long_quote_ != 0;
   }
-  bool inside() const { return depth_ > 0 || long_quote_ != 0; }
-  bool starts_anew(std::string_view line) const { return !long_quote_ && begins_anew(line); }
+  // Whatever is open stays open no longer where this line begins.
+  bool gives_up_at(std::string_view line) {
+    if (depth_ == 0 || long_quote_ != 0 || !begins_anew(line)) return false;
+    depth_ = 0;
+    return true;
+  }
 
  private:
   int depth_ = 0;
@@ -94,6 +98,21 @@ size_t sign_of_assignment(std::string_view text) {
 bool is_name(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_word(c) || c == '.'; });
+}
+
+std::string_view target_of(std::string_view text) {
+  const size_t sign = sign_of_assignment(text);
+  if (sign == std::string_view::npos) return {};
+  std::string_view name = trimmed(text.substr(0, sign));
+  if (const size_t colon = name.find(':'); colon != std::string_view::npos)
+    name = trimmed(name.substr(0, colon));
+  return is_name(name) ? name : std::string_view{};
+}
+
+std::string_view value_of(std::string_view text) {
+  if (text.starts_with("return ")) return trimmed(text.substr(7));
+  const size_t sign = sign_of_assignment(text);
+  return sign == std::string_view::npos ? text : trimmed(text.substr(sign + 1));
 }
 
 SourceArgument argument_of(std::string_view text) {
@@ -130,26 +149,13 @@ std::string_view SourceCall::at(size_t position) const {
   return {};
 }
 
-std::string_view SourceStatement::assigns() const {
-  const size_t sign = sign_of_assignment(text);
-  if (sign == std::string_view::npos) return {};
-  std::string_view name = trimmed(text.substr(0, sign));
-  if (const size_t colon = name.find(':'); colon != std::string_view::npos)
-    name = trimmed(name.substr(0, colon));
-  return is_name(name) ? name : std::string_view{};
-}
-
-std::string_view SourceStatement::value() const {
-  if (text.starts_with("return ")) return trimmed(text.substr(7));
-  const size_t sign = sign_of_assignment(text);
-  return sign == std::string_view::npos ? trimmed(text) : trimmed(text.substr(sign + 1));
-}
-
 PythonSource::PythonSource(const std::vector<std::string>& lines) {
   split(lines);
+  for (SourceStatement& each : statements_)
+    each.assigns = target_of(each.text), each.value = value_of(each.text);
   nest();
   for (size_t i = 0; i < statements_.size(); ++i) {
-    statements_[i].calls = calls_.size();
+    statements_[i].calls_begin = calls_.size();
     read_calls(i);
     statements_[i].calls_end = calls_.size();
   }
@@ -167,7 +173,7 @@ void PythonSource::split(const std::vector<std::string>& lines) {
     ++number;
     const size_t margin = line.find_first_not_of(" \t\r");
     if (margin == std::string::npos) continue;
-    if (!goes_on || (cleaner.inside() && cleaner.starts_anew(line))) {
+    if (!goes_on || cleaner.gives_up_at(line)) {
       statements_.push_back({.first = number, .indent = margin});
       pieces.push_back({text_.size(), 0});
     }
@@ -223,7 +229,7 @@ void PythonSource::read_calls(size_t index) {
     if (c == '"' || c == '\'') {
       i = end_of_string(text, i) - 1;
     } else if (opens(c)) {
-      if (stack.size() >= kDeepest || calls_.size() >= kMostCalls) return;
+      if (stack.size() >= kDeepest || calls_.size() >= kMostCalls) break;
       size_t begin = i;
       while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
       const std::string_view name = text.substr(begin, i - begin);

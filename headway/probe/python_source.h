@@ -16,7 +16,7 @@ namespace headway {
 //   for (const SourceCall& call : source.calls())
 //     if (call.last_name() == "Dense") ... call.given("activation") ...
 //
-// All texts are views into the source, which stays where it is.
+// All texts are views into the PythonSource, which stays where it is and needs the lines no more.
 
 constexpr size_t kNowhere = std::numeric_limits<size_t>::max();
 
@@ -45,14 +45,14 @@ struct SourceCall {
 struct SourceStatement {
   int64_t first = 0, last = 0;  // lines
   size_t indent = 0;
-  std::string_view text{};          // one line, without comments
-  size_t inside = kNowhere;         // the statement that opens the block in which it stands
-  size_t calls = 0, calls_end = 0;  // indices
+  std::string_view text{};                // one line, without comments
+  size_t inside = kNowhere;               // the statement that opens the block in which it stands
+  size_t calls_begin = 0, calls_end = 0;  // indices
 
   // "x" of "x = f(y)", "self.net" of "self.net: nn.Module = f(y)"; empty: nothing, or several.
-  std::string_view assigns() const;
-  // What stands right of that; of "return f(y)" too.
-  std::string_view value() const;
+  std::string_view assigns{};
+  // What stands right of that; of "return f(y)" too; else all of it.
+  std::string_view value{};
   bool starts_with(std::string_view word) const { return text.starts_with(word); }
 };
 

@@ -47,12 +47,12 @@ TEST(PythonSource, StatementsStandInBlocks) {
 TEST(PythonSource, AnAssignmentHasANameAndAValue) {
   const PythonSource source(
       {"self.net: Module = f(a=1)", "x == 1", "a, b = c", "return g(x)", "n += 1"});
-  EXPECT_EQ(source.statements()[0].assigns(), "self.net");
-  EXPECT_EQ(source.statements()[0].value(), "f(a=1)");
-  EXPECT_EQ(source.statements()[1].assigns(), "");
-  EXPECT_EQ(source.statements()[2].assigns(), "");
-  EXPECT_EQ(source.statements()[3].value(), "g(x)");
-  EXPECT_EQ(source.statements()[4].assigns(), "");
+  EXPECT_EQ(source.statements()[0].assigns, "self.net");
+  EXPECT_EQ(source.statements()[0].value, "f(a=1)");
+  EXPECT_EQ(source.statements()[1].assigns, "");
+  EXPECT_EQ(source.statements()[2].assigns, "");
+  EXPECT_EQ(source.statements()[3].value, "g(x)");
+  EXPECT_EQ(source.statements()[4].assigns, "");
 }
 
 TEST(PythonSource, ABracketThatNeverClosesEndsWithTheNextFunction) {

@@ -89,8 +89,9 @@ double rate_of_optimizer(std::string_view code) {
 }  // namespace
 
 SourceFacts facts_in(const std::vector<std::string>& lines) {
-  const PythonSource source(lines);
-  SourceFacts out{.keeps = line_that_keeps(lines), .hints = learning_hints_in(source)};
+  constexpr size_t kLargest = 5000;  // lines that somebody wrote by hand
+  SourceFacts out{.keeps = line_that_keeps(lines)};
+  if (lines.size() <= kLargest) out.hints = learning_hints_in(PythonSource(lines));
   int64_t number = 0;
   for (const std::string& line : lines) {
     ++number;

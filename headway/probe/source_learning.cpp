@@ -12,6 +12,8 @@
 namespace headway {
 namespace {
 
+constexpr size_t kMostModels = 16;
+
 bool has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
@@ -38,6 +40,14 @@ class Hints {
   std::vector<SourceHint> all_;
 };
 
+// Somebody applies one, in the model or on the way to the loss.
+bool applies_activation(const PythonSource& source) {
+  return std::any_of(source.calls().begin(), source.calls().end(), [](const SourceCall& call) {
+    return is_one_of(call.last_name(), {"softmax", "log_softmax", "sigmoid", "Softmax",
+                                        "LogSoftmax", "Sigmoid", "Activation", "Lambda", "log"});
+  });
+}
+
 // Output and loss.
 void note_mismatch(const PythonSource& source, Hints& hints) {
   const ModelOutput output = output_of_model(source);
@@ -51,10 +61,9 @@ void note_mismatch(const PythonSource& source, Hints& hints) {
       if (soft) hints.add(Hint::kSecondSoftmax, output.line);
       break;
     case LossTakes::kProbabilities:
-      if (output.end == ModelEnd::kPlain) hints.add(Hint::kMissingSoftmax, output.line);
-      break;
     case LossTakes::kLogProbabilities:
-      if (soft || output.end == ModelEnd::kPlain) hints.add(Hint::kMissingSoftmax, output.line);
+      if (output.end == ModelEnd::kPlain && !applies_activation(source))
+        hints.add(Hint::kMissingSoftmax, output.line);
       break;
     case LossTakes::kNumbers:
       if (output.end == ModelEnd::kRelu) hints.add(Hint::kRectifiedOutput, output.line);
@@ -90,31 +99,27 @@ void note_no_step(const PythonSource& source, Hints& hints) {
   hints.add(Hint::kNoStep, backward);
 }
 
-// backward(), zero_grad(), step(), in this order in one block.
+// backward(), opt.zero_grad(), opt.step(), in this order in one block.
 void note_cleared(const PythonSource& source, Hints& hints) {
-  const auto calls_of = [&](const SourceStatement& each, std::string_view name) -> int64_t {
-    for (size_t c = each.calls; c < each.calls_end; ++c)
-      if (source.calls()[c].last_name() == name) return source.calls()[c].line;
-    return 0;
-  };
-  const auto& statements = source.statements();
-  size_t made = kNowhere;  // where gradients were made last
-  int64_t cleared = 0;
-  for (size_t i = 0; i < statements.size(); ++i) {
-    const SourceStatement& each = statements[i];
-    if (calls_of(each, "backward") > 0) made = i, cleared = 0;
-    if (made == kNowhere || each.inside != statements[made].inside) continue;
-    if (const int64_t line = calls_of(each, "zero_grad"); line > 0) cleared = line;
-    if (cleared > 0 && calls_of(each, "step") > 0)
-      return hints.add(Hint::kClearedGradients, cleared);
-    if (calls_of(each, "step") > 0) made = kNowhere;
+  const SourceCall *made = nullptr, *cleared = nullptr;
+  for (const SourceCall& call : source.calls()) {
+    const std::string_view name = call.last_name();
+    if (name == "backward") made = &call, cleared = nullptr;
+    const auto block = [&](const SourceCall& each) {
+      return source.statements()[each.statement].inside;
+    };
+    if (!made || block(call) != block(*made)) continue;
+    if (name == "zero_grad") cleared = &call;
+    if (name != "step") continue;
+    if (cleared && cleared->owner() == call.owner())
+      return hints.add(Hint::kClearedGradients, cleared->line);
+    made = cleared = nullptr;
   }
 }
 
 // "net" of "net.parameters()", "list(net.head.parameters())".
 std::string_view owner_of_weights(const SourceCall& call) {
-  if (!is_one_of(call.last_name(), {"parameters", "named_parameters", "trainable_variables"}))
-    return {};
+  if (!is_one_of(call.last_name(), {"parameters", "named_parameters"})) return {};
   const std::string_view owner = call.owner();
   return owner.substr(0, owner.find('.'));
 }
@@ -138,14 +143,21 @@ bool has_word(std::string_view text, std::string_view word) {
 
 // A model that a function makes, takes the weights of, and forgets.
 bool is_forgotten(const PythonSource& source, std::string_view model, size_t function) {
-  bool made = false;
+  bool made = false, optimizes = false;
   for (size_t i = 0; i < source.statements().size(); ++i) {
     const SourceStatement& each = source.statements()[i];
+    for (size_t c = each.calls_begin; c < each.calls_end; ++c)
+      optimizes |= makes_optimizer(source.calls()[c]) && source.is_within(i, function);
     if (!source.is_within(i, function) || !has_word(each.text, model)) continue;
-    if (each.assigns() == model) made = has(each.value(), "(");
+    if (each.assigns == model) made = has(each.value, "(");
     else if (!has(each.text, "parameters(")) return false;
   }
-  return made;
+  return made && optimizes;
+}
+
+bool is_layer(const SourceCall& call) {
+  return (call.name.starts_with("nn.") || call.name.starts_with("torch.nn.")) &&
+         !call.name.ends_with("Loss");
 }
 
 // Optimizers of PyTorch: whose weights they are given, and whether their model changes afterwards.
@@ -155,25 +167,24 @@ void note_other_weights(const PythonSource& source, Hints& hints) {
   size_t made_at = kNowhere;
   for (const SourceCall& call : source.calls()) {
     const std::string_view owner = owner_of_weights(call);
-    if (owner.empty()) continue;
-    given.insert(owner);
+    if (owner.empty() || given.size() >= kMostModels) continue;
+    const bool is_new = given.insert(owner).second;
     const size_t function = source.around(call.statement, "def ");
-    if (function != kNowhere && owner != "self" && is_forgotten(source, owner, function))
+    if (is_new && function != kNowhere && owner != "self" && is_forgotten(source, owner, function))
       return hints.add(Hint::kOtherWeights, call.line);
   }
   for (const SourceCall& call : source.calls())
-    if (makes_optimizer(call) && made_line == 0) made_line = call.line, made_at = call.statement;
+    if (makes_optimizer(call)) made_line = call.line, made_at = call.statement;
   if (made_line == 0 || given.empty() || given.count("self")) return;
   const auto& statements = source.statements();
   for (size_t i = made_at + 1; i < statements.size(); ++i) {
-    const std::string_view name = statements[i].assigns();
+    const std::string_view name = statements[i].assigns;
     const size_t dot = name.find('.');
     const bool same_block =
         source.around(i, "def ") == source.around(made_at, "def ") && !source.in_loop(i);
     if (dot == std::string_view::npos || !given.count(name.substr(0, dot)) || !same_block) continue;
-    for (size_t c = statements[i].calls; c < statements[i].calls_end; ++c)
-      if (has_one_of(source.calls()[c].name, {"nn.", "Linear", "Sequential"}))
-        return hints.add(Hint::kReplacedLayers, made_line);
+    for (size_t c = statements[i].calls_begin; c < statements[i].calls_end; ++c)
+      if (is_layer(source.calls()[c])) return hints.add(Hint::kReplacedLayers, made_line);
   }
   // Models by how they are made; those that are called where gradients are made.
   std::set<std::string_view> models;
@@ -181,9 +192,9 @@ void note_other_weights(const PythonSource& source, Hints& hints) {
   for (const SourceCall& call : source.calls())
     if (call.last_name() == "backward") trains.insert(source.around(call.statement, "def "));
   for (const SourceStatement& each : statements) {
-    const std::string_view name = each.assigns();
+    const std::string_view name = each.assigns;
     if (!name.empty() &&
-        (given.count(name) || has_one_of(each.value(), {"deepcopy(", "Sequential("})))
+        (given.count(name) || has_one_of(each.value, {"deepcopy(", "Sequential("})))
       models.insert(name);
   }
   for (const SourceCall& call : source.calls())
@@ -191,23 +202,31 @@ void note_other_weights(const PythonSource& source, Hints& hints) {
       called.insert(call.name);
   // Handed on, to a function that computes the loss, is as good as called.
   bool trained = false;
-  for (size_t i = 0; i < statements.size(); ++i)
+  for (size_t i = 0; i < statements.size() && !trained; ++i)
     for (const std::string_view name : given)
       trained |= trains.count(source.around(i, "def ")) && has_word(statements[i].text, name) &&
-                 statements[i].assigns() != name && !has(statements[i].text, "parameters(") &&
+                 statements[i].assigns != name && !has(statements[i].text, "parameters(") &&
                  !has_one_of(statements[i].text, {".train()", ".eval()", "deepcopy("});
   if (!called.empty() && !trained) hints.add(Hint::kOtherWeights, made_line);
 }
 
-// Weights, not biases, that begin as zeros or as one number.
-bool makes_constant_weights(const SourceCall& call, std::string_view statement) {
+// Weights, not biases or those of a normalisation, that begin as zeros or as one number.
+bool makes_constant_weights(const PythonSource& source, const SourceCall& call) {
   const std::string_view name = call.last_name();
-  if (is_one_of(name, {"zeros_", "ones_", "constant_"}) && has(call.at(0), "weight")) return true;
   const std::string_view initial = call.given("kernel_initializer").empty()
                                        ? call.given("kernel_init")
                                        : call.given("kernel_initializer");
   if (has_one_of(initial, {"zeros", "Zeros", "ones", "Ones", "onstant"})) return true;
-  return is_one_of(name, {"zero_", "fill_"}) && has(statement, "weight");
+  const bool of_weight = is_one_of(name, {"zeros_", "constant_"}) ? has(call.at(0), "weight")
+                         : name == "zero_"
+                             ? has(call.owner(), "weight") && !has(call.owner(), "grad")
+                             : false;
+  if (!of_weight) return false;
+  for (const std::string_view word : {"if ", "elif "})
+    if (const size_t branch = source.around(call.statement, word);
+        branch != kNowhere && has(source.statements()[branch].text, "Norm"))
+      return false;
+  return true;
 }
 
 // Layers that saturate, those that a loop makes by their number.
@@ -232,8 +251,12 @@ int64_t saturating_layers(const PythonSource& source, int64_t& line) {
 // does not only show numbers.
 bool cuts_gradient(const PythonSource& source, const SourceCall& call) {
   const std::string_view name = call.last_name();
-  if (!is_one_of(name, {"detach", "stop_gradient", "round", "sign"})) return false;
+  const bool operation = is_one_of(name, {"round", "sign", "stop_gradient"}) &&
+                         has_one_of(call.owner(), {"torch", "tf", "jnp", "jax", "lax", "ops"});
+  if (name != "detach" && !operation) return false;
   const SourceStatement& each = source.statements()[call.statement];
+  if (!each.assigns.empty() && (each.assigns == call.owner() || has(each.assigns, "loss")))
+    return false;
   if (has_one_of(each.text, {"print(", ".append(", ".item(", ".cpu(", "acc", "correct", "metric",
                              "eval", "target", "h0", "hidden", "state", "log(", "+="}))
     return false;
@@ -254,6 +277,15 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
+// "--learning-rate" for learning_rate.
+bool names_option(std::string_view quoted, std::string_view name) {
+  std::string flag;
+  for (const char c : quoted)
+    if (c == '-' && !flag.empty()) flag += '_';
+    else if (c != '-' && c != '"' && c != '\'') flag += c;
+  return flag == name;
+}
+
 // A number, or a name that is given one: LR = 0.1, lr: float = 0.1, add_argument("--lr",
 // default=0.1).
 std::optional<double> value_of(const PythonSource& source, std::string_view text) {
@@ -261,10 +293,10 @@ std::optional<double> value_of(const PythonSource& source, std::string_view text
   const std::string_view name = text.substr(text.rfind('.') + 1);
   if (name.empty()) return std::nullopt;
   for (const SourceStatement& each : source.statements())
-    if (each.assigns() == name)
-      if (const auto number = number_in(each.value())) return number;
+    if (each.assigns == name)
+      if (const auto number = number_in(each.value)) return number;
   for (const SourceCall& call : source.calls())
-    if (call.last_name() == "add_argument" && has_word(call.at(0), name))
+    if (call.last_name() == "add_argument" && names_option(call.at(0), name))
       return number_in(call.given("default"));
   return std::nullopt;
 }
@@ -280,6 +312,11 @@ std::string_view rate_given(const SourceCall& call) {
 }
 
 void note_rates(const PythonSource& source, Hints& hints) {
+  // A schedule multiplies it by something else.
+  const bool scheduled =
+      std::any_of(source.calls().begin(), source.calls().end(), [](const SourceCall& call) {
+        return has_one_of(call.name, {"LambdaLR", "lr_scheduler", "chedule", "Decay", "OneCycle"});
+      });
   for (const SourceCall& call : source.calls()) {
     const std::string_view name = call.last_name();
     const bool trainer = name == "TrainingArguments";
@@ -290,7 +327,8 @@ void note_rates(const PythonSource& source, Hints& hints) {
     if (!scales && !plain) continue;
     const auto rate = value_of(source, trainer ? call.given("learning_rate") : rate_given(call));
     if (!rate || *rate <= 0) continue;
-    if (*rate >= (plain ? 2 : trainer ? 0.01 : 0.05)) hints.add(Hint::kHighRate, call.line);
+    if (!scheduled && *rate >= (plain ? 2 : trainer ? 0.01 : 0.05))
+      hints.add(Hint::kHighRate, call.line);
     if (*rate <= (plain ? 1e-5 : 2e-6)) hints.add(Hint::kLowRate, call.line);
   }
 }
@@ -299,12 +337,12 @@ void note_rates(const PythonSource& source, Hints& hints) {
 void note_unscaled(const PythonSource& source, Hints& hints) {
   int64_t bytes = 0;
   for (const SourceStatement& each : source.statements()) {
-    if (has_one_of(each.text, {"/ 255", "/255", "/= 255", "/ 256", "/= 256", "1. / 255",
-                               "Rescaling(", "ToTensor(", "ormaliz", ".std(", "StandardScaler",
-                               "/ 127", "Embedding", "preprocess_input"}))
+    if (has_one_of(each.text,
+                   {"/ 255", "/255", "/= 255", "/ 256", "/= 256", "1. / 255", "Rescaling(",
+                    "ToTensor(", "ormaliz", ".std(", "StandardScaler", "/ 127", "Embedding",
+                    "preprocess_input", "convert_image_dtype", "vocab", "token", "char"}))
       return;
-    if (bytes == 0 && has_one_of(each.text, {"(0, 256", "0, 255)", "* 255", "255 *"}))
-      bytes = each.first;
+    if (bytes == 0 && has_one_of(each.text, {"(0, 256", "(0, 255"})) bytes = each.first;
   }
   hints.add(Hint::kUnscaledInput, bytes);
 }
@@ -313,7 +351,9 @@ void note_unscaled(const PythonSource& source, Hints& hints) {
 
 std::vector<SourceHint> learning_hints_in(const PythonSource& source) {
   constexpr int64_t kManySaturating = 6;
+  constexpr size_t kMostStatements = 4000, kMostCalls = 6000;  // of what somebody wrote by hand
   Hints hints;
+  if (source.statements().size() > kMostStatements || source.calls().size() > kMostCalls) return {};
   note_mismatch(source, hints);
   note_no_step(source, hints);
   note_cleared(source, hints);
@@ -325,8 +365,7 @@ std::vector<SourceHint> learning_hints_in(const PythonSource& source) {
                                "requires_grad_(False)", ".trainable = False", "trainable=False"}))
       hints.add(Hint::kHeldWeights, each.first);
   for (const SourceCall& call : source.calls()) {
-    if (makes_constant_weights(call, source.statements()[call.statement].text))
-      hints.add(Hint::kConstantWeights, call.line);
+    if (makes_constant_weights(source, call)) hints.add(Hint::kConstantWeights, call.line);
     if (cuts_gradient(source, call)) hints.add(Hint::kCutGradient, call.line);
   }
   int64_t line = 0;

@@ -163,5 +163,58 @@ TEST(SourceLearning, PicturesThatNobodyScalesAreFound) {
   EXPECT_EQ(line_of(Hint::kUnscaledInput, {made, "x /= 255"}), 0);
 }
 
+TEST(SourceLearning, AStepOnOneLineOrOfTwoOptimizersClearsNothing) {
+  const auto found = [](const std::vector<std::string>& lines) {
+    return line_of(Hint::kClearedGradients, lines);
+  };
+  EXPECT_EQ(found({"opt.zero_grad(); loss.backward(); opt.step()"}), 0);
+  EXPECT_EQ(found({"d_loss.backward()", "g_opt.zero_grad()", "d_opt.step()"}), 0);
+}
+
+TEST(SourceLearning, ASoftmaxOnTheWayToTheLossIsNotMissing) {
+  const std::vector<std::string> model{
+      "class Net(nn.Module):", "    def __init__(self):", "        self.fc = nn.Linear(9, 3)",
+      "    def forward(self, x):", "        return self.fc(x)"};
+  const auto found = [&](const std::string& loss) {
+    auto lines = model;
+    lines.push_back(loss);
+    return line_of(Hint::kMissingSoftmax, lines);
+  };
+  EXPECT_EQ(found("loss = F.nll_loss(net(x), y)"), 5);
+  EXPECT_EQ(found("loss = F.nll_loss(F.log_softmax(net(x), 1), y)"), 0);
+  EXPECT_EQ(found("loss = nn.BCELoss()(torch.sigmoid(net(x)), y)"), 0);
+}
+
+TEST(SourceLearning, ALayerIsWhatItWasMadeAsNotWhatItIsCalled) {
+  EXPECT_EQ(line_of(Hint::kSecondSoftmax,
+                    {kLoss, "class Net(nn.Module):", "    def __init__(self):",
+                     "        self.softmax = nn.LogSoftmax(dim=1)",
+                     "    def forward(self, x):", "        return self.softmax(x)"}),
+            0);
+}
+
+TEST(SourceLearning, AModelThatOnlyShowsAnotherOneIsNotTheOneThatLearns) {
+  EXPECT_EQ(line_of(Hint::kSecondSoftmax, {"model = keras.Sequential([layers.Dense(10)])",
+                                           "loss = SparseCategoricalCrossentropy(from_logits=True)",
+                                           "shown = keras.Sequential([model, layers.Softmax()])"}),
+            0);
+}
+
+TEST(SourceLearning, AnotherOptionIsNoRate) {
+  EXPECT_EQ(line_of(Hint::kHighRate, {"p.add_argument(\"--lr-decay\", default=0.5)",
+                                      "p.add_argument(\"--lr\", default=1e-3)",
+                                      "opt = Adam(net.parameters(), lr=args.lr)"}),
+            0);
+  EXPECT_EQ(line_of(Hint::kHighRate, {"p.add_argument('--learning-rate', default=0.9)",
+                                      "opt = keras.optimizers.Adam(args.learning_rate)"}),
+            2);
+}
+
+TEST(SourceLearning, WhatNobodyWroteByHandIsNotRead) {
+  std::vector<std::string> lines(20000, "    return a");
+  lines.front() = "def net(x):";
+  EXPECT_TRUE(learning_hints_in(PythonSource(lines)).empty());
+}
+
 }  // namespace
 }  // namespace headway

@@ -136,7 +136,8 @@ const std::vector<int64_t>& SourceLines::lines_fed(const std::string& file, int6
 }
 
 const SourceFacts& SourceLines::facts(const std::string& file) {
-  if (facts_.size() >= kMostFiles) facts_.clear();
+  static const SourceFacts kNone;
+  if (facts_.size() >= kMostFiles && !facts_.count(file)) return kNone;
   const auto [known, fresh] = facts_.try_emplace(file);
   if (fresh && !file.empty() && file[0] != '<') known->second = facts_in(lines_of(file));
   return known->second;
@@ -219,7 +220,8 @@ const std::vector<std::string>& SourceLines::endless_generators(const std::strin
   for (const std::string& line : lines_of(file)) {
     const size_t begin = line.find_first_not_of(" \t\r");
     if (begin == std::string::npos || line[begin] == '#') continue;
-    if (contains(line, ".take(") || contains(line, "islice(")) {
+    if (contains(line, ".take(") || contains(line, "islice(") ||
+        contains(line, "steps_per_epoch=") || contains(line, "limit_train_batches=")) {
       found.clear();
       return found;
     }

@@ -52,7 +52,7 @@ class SourceLines {
   // Is there a `while True` in the function that begins at this line?
   bool has_endless_loop(const std::string& file, int64_t first_line);
   // The functions of this file that yield inside a `while True`. None when the file also says where
-  // to stop, by take() or islice().
+  // to stop, by take(), islice() or steps_per_epoch.
   const std::vector<std::string>& endless_generators(const std::string& file);
   const SourceFacts& facts(const std::string& file);
   // Does this line call a function that the file has compiled by JAX? Such a call leaves no frame.

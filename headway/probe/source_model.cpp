@@ -50,15 +50,12 @@ class Reader {
   explicit Reader(const PythonSource& source) : source_(source) {}
 
   ModelOutput model() {
-    ModelOutput out;
-    const auto& statements = source_.statements();
-    for (size_t i = 0; i < statements.size(); ++i) {
-      ModelOutput found;
-      if (is_model_function(i)) found = of_function(i);
-      else if (source_.around(i, "class ") == kNowhere) found = of_built(i);
-      if (found.end != ModelEnd::kUnknown) out = found;
+    std::optional<ModelOutput> out;
+    for (size_t i = source_.statements().size(); i-- > 0 && !out;) {
+      if (is_model_function(i)) out = of_function(i);
+      else if (source_.around(i, "class ") == kNowhere) out = of_built(i);
     }
-    return out;
+    return out.value_or(ModelOutput{});
   }
 
  private:
@@ -68,36 +65,53 @@ class Reader {
     const std::string_view text = statement(index).text;
     if (!text.starts_with("def ")) return false;
     const std::string_view name = text.substr(4, text.find('(') - 4);
-    if (source_.around(index, "class ") != kNowhere)
-      return is_one_of(name, {"forward", "call", "__call__"});
+    if (const size_t owner = source_.around(index, "class "); owner != kNowhere)
+      return is_one_of(name, {"forward", "call", "__call__"}) && is_model_class(owner);
     return is_one_of(name, {"forward", "apply", "predict", "apply_model", "network", "net", "mlp",
                             "model", "model_fn"});
   }
 
+  bool is_model_class(size_t index) const {
+    const std::string_view text = statement(index).text;
+    return text.find("Mod") != std::string_view::npos || text.find("Net") != std::string_view::npos;
+  }
+
   // model = Sequential(...), keras.Model(inputs, outputs), model.add(...)
-  ModelOutput of_built(size_t index) {
+  std::optional<ModelOutput> of_built(size_t index) {
     const SourceStatement& each = statement(index);
-    for (size_t c = each.calls; c < each.calls_end; ++c) {
+    for (size_t c = each.calls_begin; c < each.calls_end; ++c) {
       const SourceCall& call = source_.calls()[c];
-      if (call.last_name() == "Sequential" && call.inside == kNowhere) return of_call(c, 0);
+      // One that begins with another model only shows what that one gives.
+      if (call.last_name() == "Sequential" && call.inside == kNowhere)
+        return begins_with_a_name(call) ? std::nullopt : std::optional(of_call(c, index));
       if (call.last_name() == "Model" && call.inside == kNowhere) {
         const std::string_view named = call.given("outputs");
         return of_name(named.empty() ? call.at(1) : named, index);
       }
       if (call.last_name() == "add" && c + 1 < each.calls_end && source_.calls()[c + 1].inside == c)
-        return of_call(c + 1, 0);
+        return of_call(c + 1, index);
     }
-    return {};
+    return std::nullopt;
+  }
+
+  static bool begins_with_a_name(const SourceCall& call) {
+    std::string_view first = call.at(0);
+    while (!first.empty() && (first[0] == '[' || first[0] == ' ')) first.remove_prefix(1);
+    const std::string_view name = first.substr(0, first.find_first_of(" ,]"));
+    return !name.empty() && name.find_first_of("(*") == std::string_view::npos;
   }
 
   // The last `return` of its body, in no branch.
   ModelOutput of_function(size_t def) {
-    ModelOutput out;
-    if (++depth_ > kDeepest) return out;
+    if (depth_ >= kDeepest) return {};
+    size_t last = kNowhere;
     for (size_t i = def + 1; i < source_.statements().size(); ++i) {
       if (statement(i).indent <= statement(def).indent) break;
-      if (statement(i).inside == def && statement(i).starts_with("return ")) out = of_value(i);
+      if (statement(i).inside == def && statement(i).starts_with("return ")) last = i;
     }
+    if (last == kNowhere) return {};
+    ++depth_;
+    const ModelOutput out = of_value(last);
     --depth_;
     return out;
   }
@@ -105,9 +119,10 @@ class Reader {
   // What is returned or assigned here.
   ModelOutput of_value(size_t index) {
     const SourceStatement& each = statement(index);
-    const std::string_view value = each.value();
+    const std::string_view value = each.value;
+    if (value.empty()) return {};
     const auto begin = static_cast<size_t>(value.data() - each.text.data());
-    for (size_t c = each.calls; c < each.calls_end; ++c)
+    for (size_t c = each.calls_begin; c < each.calls_end; ++c)
       if (source_.calls()[c].begin == begin) return of_chain(c, index);
     const bool name = !value.empty() && std::all_of(value.begin(), value.end(), [](char x) {
       return std::isalnum(static_cast<unsigned char>(x)) || x == '_' || x == '.';
@@ -131,6 +146,7 @@ class Reader {
         else if (!is_one_of(method, {"squeeze", "view", "reshape", "flatten", "float", "unsqueeze",
                                      "contiguous", "permute", "transpose"}))
           return {};
+        out.units = 0;  // how many are left is another matter
         rest.remove_prefix(open);
       }
       if (rest[0] != '(' && rest[0] != '[') return {};
@@ -157,9 +173,13 @@ class Reader {
       const std::string_view units = call.given("out_features");
       return {ModelEnd::kPlain, call.line, number_in(units.empty() ? call.at(1) : units)};
     }
+    if (call.owner() == "self")
+      if (ModelOutput made = of_name(call.name, used_at); made.end != ModelEnd::kUnknown) {
+        made.line = call.line;
+        return made;
+      }
     if (name == "Activation") return {end_named(call.at(0)), call.line, 0};
     if (const ModelEnd end = end_named(name); end != ModelEnd::kUnknown) return {end, call.line, 0};
-    if (call.owner() == "self") return of_name(call.name, used_at);
     return of_class(name);
   }
 
@@ -196,15 +216,17 @@ class Reader {
   // What was last given to this name: in the same function before this statement, or, for names of
   // an object, anywhere in its class.
   ModelOutput of_name(std::string_view name, size_t before) {
-    if (name.empty() || ++depth_ > kDeepest) return {};
+    if (name.empty() || depth_ >= kDeepest) return {};
+    ++depth_;
     const bool of_object = name.starts_with("self.");
     const size_t scope = source_.around(before, of_object ? "class " : "def ");
     size_t found = kNowhere;
     for (size_t i = 0; i < source_.statements().size(); ++i) {
-      if (statement(i).assigns() != name) continue;
+      const bool among_others = statement(i).assigns.empty() && assigns_among_others(i, name);
+      if (statement(i).assigns != name && !among_others) continue;
       if (source_.around(i, of_object ? "class " : "def ") != scope) continue;
       if (!of_object && i >= before) break;
-      found = i;
+      found = among_others ? kNowhere : i;
     }
     ModelOutput out;
     if (found != kNowhere) {
@@ -214,6 +236,13 @@ class Reader {
     }
     --depth_;
     return out;
+  }
+
+  // "x" of "x, state = self.rnn(x)" and of "x += y".
+  bool assigns_among_others(size_t index, std::string_view name) const {
+    const std::string_view text = statement(index).text;
+    return text.starts_with(name) && text.size() > name.size() + 1 &&
+           (text[name.size()] == ',' || text.substr(name.size(), 2) == " +");
   }
 
   const PythonSource& source_;
@@ -251,10 +280,15 @@ constexpr LossName kLosses[] = {{"CrossEntropyLoss", LossTakes::kLogits},
 std::optional<LossTakes> taken_by(const SourceCall& call) {
   const std::string_view name = call.last_name();
   if (name.ends_with("Crossentropy") && !call.owner().ends_with("metrics")) {
-    if (call.given("from_logits") != "True") return LossTakes::kProbabilities;
+    const std::string_view told =
+        call.given("from_logits").empty() ? call.at(0) : call.given("from_logits");
+    if (told.empty() || told == "False") return LossTakes::kProbabilities;
+    if (told != "True") return std::nullopt;
     return name.starts_with("Binary") ? LossTakes::kLogit : LossTakes::kLogits;
   }
-  if (call.owner().ends_with("metrics")) return std::nullopt;
+  if (call.owner().ends_with("metrics") ||
+      call.given("reduction").find("sum") != std::string_view::npos)
+    return std::nullopt;
   for (const LossName& each : kLosses)
     if (name == each.name) return each.takes;
   if (name != "compile") return std::nullopt;

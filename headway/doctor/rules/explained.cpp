@@ -63,7 +63,7 @@ constexpr Explanation kExplanations[] = {
     {Hint::kHighRate, Cause::kLearningRate, Needs::kHardlyFalls,
      "the learning rate is far above what this optimizer is used with, and the loss hardly falls",
      "a learning rate ten or a hundred times smaller: 1e-3 for Adam, 0.1 or less for SGD"},
-    {Hint::kLowRate, Cause::kLearningRate, Needs::kStays,
+    {Hint::kLowRate, Cause::kLearningRate, Needs::kFrozen,
      "the learning rate is so small that no step can be seen",
      "a learning rate a hundred or a thousand times larger"},
     {Hint::kUnscaledInput, Cause::kInputNotScaled, Needs::kStays,
@@ -74,17 +74,21 @@ constexpr Explanation kExplanations[] = {
      "ReLU or GELU between the layers, normalisation, or fewer layers"},
     {Hint::kCutGradient, Cause::kGradientNotConnected, Needs::kFrozen,
      "something between the loss and the weights has no gradient",
-     "take detach(), argmax(), round(), .numpy() out of the way from the model to the loss"},
+     "take detach(), round(), stop_gradient() out of the way from the model to the loss"},
 };
+
+// Before anything was thrown up.
+double first_of_losses(const Observations& o) {
+  const double told = o.looks->seen.progress.first_loss;
+  return told > 0 ? std::min(o.losses.first(), told) : o.losses.first();
+}
 
 bool show(const Observations& o, Needs needs) {
   const Losses& l = o.losses;
   if (needs == Needs::kFrozen) return told_frozen(o).has_value();
   const bool enough =
       l.size() >= kFew && l.from_the_start() && is_measure(o) && o.looks->training_s() >= kSettledS;
-  // Before anything was thrown up.
-  const double told = o.looks->seen.progress.first_loss;
-  const double first = told > 0 ? std::min(l.first(), told) : l.first();
+  const double first = first_of_losses(o);
   if (!enough || first <= 0) return told_frozen(o).has_value();
   switch (needs) {
     case Needs::kHardlyFalls: return l.last() >= kHardly * first;
@@ -111,7 +115,7 @@ std::optional<Finding> explained(const Observations& o, Cause cause) {
                    .confidence = 0.8,
                    .summary = each.summary,
                    .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(),
-                                            l.first(), l.last())},
+                                            first_of_losses(o), l.last())},
                    .where = place_text(hint->at),
                    .fix = each.fix};
   }

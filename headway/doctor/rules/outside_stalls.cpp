@@ -75,6 +75,15 @@ bool has_filled(const OutsideEvidence& e) {
   constexpr double kGrown = 50e6, kOfTheWatch = 0.4, kLess = 0.3;
   if (!e.stepped() || !e.training() || e.seen.shuffles_at.line == 0 || !e.seen.launched)
     return false;
+  // Samples were made here, or waited for, and it was no graph that took the time.
+  const double made = e.training_share([](const SeenStack& s) {
+    return producing(s) || (on_main(s) && s.wait == Wait::kLock &&
+                            (s.activity == Activity::kStep || s.activity == Activity::kFetch ||
+                             s.activity == Activity::kFit));
+  });
+  const double traced = e.training_share(
+      [](const SeenStack& s) { return on_main(s) && s.activity == Activity::kTrace; });
+  if (made < kOfTheWatch || traced > kOfTheWatch / 2) return false;
   const Filling f = filling(e);
   return f.seconds >= kNothingYetS && f.grown >= kGrown &&
          f.seconds >= kOfTheWatch * (e.seen.at_s - e.seen.training_since_s) &&

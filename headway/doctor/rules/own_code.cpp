@@ -108,7 +108,8 @@ std::optional<Finding> slow_call_line(const Observations& o) {
   for (const FasterWay& way : kFasterWays) {
     const auto calls = [&](const SeenStack& s) {
       const SeenFrame* frame = s.user_frame();
-      return on_main(s) && s.training && frame && frame->slow_call == way.call;
+      return on_main(s) && s.training && s.activity != Activity::kStep && frame &&
+             frame->slow_call == way.call;
     };
     const double share = o.looks->training_share(calls);
     if (share < kMuch) continue;
