@@ -146,8 +146,12 @@ bool is_forgotten(const PythonSource& source, std::string_view model, size_t fun
   bool made = false, optimizes = false;
   for (size_t i = 0; i < source.statements().size(); ++i) {
     const SourceStatement& each = source.statements()[i];
-    for (size_t c = each.calls_begin; c < each.calls_end; ++c)
-      optimizes |= makes_optimizer(source.calls()[c]) && source.is_within(i, function);
+    for (size_t c = each.calls_begin; c < each.calls_end; ++c) {
+      if (!source.is_within(i, function)) continue;
+      optimizes |= makes_optimizer(source.calls()[c]);
+      const std::string_view other = owner_of_weights(source.calls()[c]);
+      if (!other.empty() && other != model) return false;  // whose weights it gets is not plain
+    }
     if (!source.is_within(i, function) || !has_word(each.text, model)) continue;
     if (each.assigns == model) made = has(each.value, "(");
     else if (!has(each.text, "parameters(")) return false;

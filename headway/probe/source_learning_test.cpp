@@ -124,6 +124,10 @@ TEST(SourceLearning, WeightsOfAModelThatIsForgottenAreFound) {
   auto closure = lines;
   closure.insert(closure.begin() + 2, {"    def loss():", "        return net(x)"});
   EXPECT_EQ(line_of(Hint::kOtherWeights, closure), 0);
+  auto slow = lines;
+  slow.insert(slow.begin() + 2,
+              {"    big = Net()", "    big.train()", "    mix(big.parameters())"});
+  EXPECT_EQ(line_of(Hint::kOtherWeights, slow), 0);
   lines.back() = "    return net, Adam(net.parameters(), lr)";
   lines.insert(lines.begin() + 2, "    net.train()");
   EXPECT_EQ(line_of(Hint::kOtherWeights, lines), 0);
