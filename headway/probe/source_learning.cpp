@@ -164,8 +164,30 @@ bool is_layer(const SourceCall& call) {
          !call.name.ends_with("Loss");
 }
 
+// self.net, whose weights an optimizer was given in one method, is made anew in another.
+int64_t replaced_model(const PythonSource& source) {
+  for (const SourceCall& call : source.calls()) {
+    if (!is_one_of(call.last_name(), {"parameters", "named_parameters"}) ||
+        !call.owner().starts_with("self.") || call.inside == kNowhere ||
+        !makes_optimizer(source.calls()[call.inside]))
+      continue;
+    const size_t method = source.around(call.statement, "def ");
+    if (method == kNowhere) continue;
+    const size_t owner = source.around(call.statement, "class ");
+    bool here = false, elsewhere = false;
+    for (size_t i = 0; i < source.statements().size(); ++i) {
+      if (source.statements()[i].assigns != call.owner() || source.around(i, "class ") != owner)
+        continue;
+      (source.around(i, "def ") == method ? here : elsewhere) = true;
+    }
+    if (here && elsewhere) return call.line;
+  }
+  return 0;
+}
+
 // Optimizers of PyTorch: whose weights they are given, and whether their model changes afterwards.
 void note_other_weights(const PythonSource& source, Hints& hints) {
+  hints.add(Hint::kReplacedLayers, replaced_model(source));
   std::set<std::string_view> given, called;
   int64_t made_line = 0;
   size_t made_at = kNowhere;
@@ -233,11 +255,39 @@ bool makes_constant_weights(const PythonSource& source, const SourceCall& call) 
   return true;
 }
 
+// Functions of the source's own that squash: "return 1 / (1 + np.exp(-z))".
+std::set<std::string_view> squashing_functions(const PythonSource& source) {
+  std::set<std::string_view> out;
+  for (size_t i = 0; i < source.statements().size(); ++i) {
+    const SourceStatement& each = source.statements()[i];
+    const size_t def = source.around(i, "def ");
+    if (def == kNowhere || !each.starts_with("return ") || !has(each.text, "exp(-") ||
+        !has_one_of(each.text, {"/ (1", "/(1"}))
+      continue;
+    const std::string_view text = source.statements()[def].text;
+    out.insert(text.substr(4, text.find('(') - 4));
+  }
+  return out;
+}
+
+// Does this line stand in a loop over the layers of a model?
+bool is_per_layer(const PythonSource& source, size_t statement) {
+  const size_t loop = source.around(statement, "for ");
+  return loop != kNowhere && has_one_of(source.statements()[loop].text,
+                                        {"self.w", "layer", "weights", "params", "depth"});
+}
+
 // Layers that saturate, those that a loop makes by their number.
 int64_t saturating_layers(const PythonSource& source, int64_t& line) {
   constexpr int64_t kOfALoop = 6;
   int64_t count = 0;
+  const std::set<std::string_view> squashing = squashing_functions(source);
   for (const SourceCall& call : source.calls()) {
+    if (squashing.count(call.name) && is_per_layer(source, call.statement)) {
+      count += kOfALoop;
+      if (line == 0) line = call.line;
+      continue;
+    }
     const std::string_view name = call.last_name(), given = call.given("activation");
     const bool layer = is_one_of(name, {"Sigmoid", "Tanh"}) ||
                        has_one_of(given, {"sigmoid", "tanh"}) ||

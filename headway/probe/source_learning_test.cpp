@@ -220,5 +220,25 @@ TEST(SourceLearning, WhatNobodyWroteByHandIsNotRead) {
   EXPECT_TRUE(learning_hints_in(PythonSource(lines)).empty());
 }
 
+TEST(SourceLearning, AModelThatIsMadeAnewBehindItsOptimizerIsFound) {
+  std::vector<std::string> lines{"class Net(pl.LightningModule):",
+                                 "    def __init__(self):",
+                                 "        self.net = build(64)",
+                                 "        self.opt = torch.optim.Adam(self.net.parameters())",
+                                 "    def setup(self, stage):",
+                                 "        self.net = build(180)"};
+  EXPECT_EQ(line_of(Hint::kReplacedLayers, lines), 4);
+  lines.pop_back();
+  EXPECT_EQ(line_of(Hint::kReplacedLayers, lines), 0);
+}
+
+TEST(SourceLearning, SigmoidsByHandInEveryLayerSaturate) {
+  std::vector<std::string> lines{"def f(z):", "    return 1.0 / (1.0 + np.exp(-z))",
+                                 "for w, b in zip(self.w, self.b):", "    x = f(x @ w + b)"};
+  EXPECT_EQ(line_of(Hint::kSaturatingLayers, lines), 4);
+  lines[2] = "for step in range(1000):";
+  EXPECT_EQ(line_of(Hint::kSaturatingLayers, lines), 0);
+}
+
 }  // namespace
 }  // namespace headway

@@ -110,14 +110,15 @@ std::optional<Finding> explained(const Observations& o, Cause cause) {
                                    [&](const SeenHint& seen) { return seen.kind == each.hint; });
     if (hint == hints.end() || !show(o, each.needs)) continue;
     const Losses& l = o.losses;
-    return Finding{.cause = cause,
-                   .severity = Severity::kWarning,
-                   .confidence = 0.8,
-                   .summary = each.summary,
-                   .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(),
-                                            first_of_losses(o), l.last())},
-                   .where = place_text(hint->at),
-                   .fix = each.fix};
+    return Finding{
+        .cause = cause,
+        .severity = each.needs == Needs::kHardlyFalls ? Severity::kWarning : Severity::kHigh,
+        .confidence = 0.8,
+        .summary = each.summary,
+        .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(),
+                                 first_of_losses(o), l.last())},
+        .where = place_text(hint->at),
+        .fix = each.fix};
   }
   return std::nullopt;
 }
