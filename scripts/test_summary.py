@@ -1,6 +1,7 @@
 """test_summary.py DIR: adds up ctest's *.xml and notes.tsv in DIR.
 
-Names what failed and what was skipped, then prints one line alone: N passed, N failed, N skipped.
+Names what was skipped and what failed, with the last lines it printed, then prints one line alone:
+N passed, N failed, N skipped.
 """
 
 import re
@@ -18,6 +19,17 @@ def reason_for_skip(case):
     return case.find("skipped").get("message", "")
 
 
+LAST_LINES = 15
+
+
+def reason_for_failure(case):
+    """ctest's word (Failed, Timeout, a signal), then the last lines that the test printed."""
+    failure = case.find("failure")
+    word = failure.get("message", "") if failure is not None else "not run"
+    output = (case.findtext("system-out") or "").rstrip().splitlines()
+    return "\n      ".join([word, *output[-LAST_LINES:]])
+
+
 def outcomes(folder):
     """Yields (passed|failed|skipped, name, reason)."""
     for path in sorted(folder.glob("*.xml")):
@@ -33,7 +45,7 @@ def outcomes(folder):
             elif case.get("status") == "run":
                 yield "passed", name, ""
             else:
-                yield "failed", name, ""
+                yield "failed", name, reason_for_failure(case)
     notes = folder / "notes.tsv"
     if notes.exists():
         for line in notes.read_text().splitlines():
