@@ -131,8 +131,19 @@ double OutsideEvidence::interpreted_share(const Test& test) const {
   return total > 0 ? double(interpreted) / double(total) : 0;
 }
 
+bool OutsideEvidence::workers_train() const {
+  constexpr double kOften = 0.3;
+  const auto works = [](const SeenStack& s) { return s.process == Role::kWorker && s.main_thread; };
+  const auto steps = [](const SeenStack& s) { return s.activity == Activity::kStep; };
+  const int64_t all = count(works);
+  const int64_t stepping = count([&](const SeenStack& s) { return works(s) && steps(s); });
+  const int64_t own = count([&](const SeenStack& s) { return on_main(s) && steps(s); });
+  return workers_ > 0 && own == 0 && double(stepping) > kOften * double(all);
+}
+
 bool OutsideEvidence::trains_itself() const {
   constexpr double kSomething = 0.1;
+  if (workers_train()) return false;
   if (seen.framework != Framework::kNone) return true;
   const auto computes = [](const SeenStack& s) {
     return on_main(s) && running_on_core(s) &&

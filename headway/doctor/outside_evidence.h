@@ -50,6 +50,8 @@ class OutsideEvidence {
   // Is there a training on this thread that could wait for data? Without a framework and with next
   // to nothing of its own to do, the main thread only hands out work, and the workers do it.
   bool trains_itself() const;
+  // Are steps made by those it started, and none by itself?
+  bool workers_train() const;
   bool memory_grows() const;                        // in the last seconds, by more than a little
   int64_t workers() const { return workers_; }      // that are there
   int64_t ranks() const { return ranks_; }          // beside the main process, ever

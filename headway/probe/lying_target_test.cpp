@@ -17,8 +17,9 @@
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
 #include "headway/probe/line_table.h"
-#include "headway/probe/python_stack.h"
+#include "headway/probe/live_model.h"
 #include "headway/probe/python_prints.h"
+#include "headway/probe/python_stack.h"
 #include "headway/probe/python_values.h"
 #include "headway/probe/stack_counts.h"
 #include "headway/probe/watcher.h"
@@ -69,6 +70,7 @@ Looked look_at(LyingMemory& memory, const PythonRuntime& runtime, int looks) {
   PythonStacks stacks(MemoryReader(getpid(), &answer), getpid(), runtime);
   PythonValues values(stacks);
   PythonPrints prints(stacks);
+  LiveModel model(stacks);
   SourceLines sources(getpid());
   StackCounts counts;
   for (int i = 0; i < looks; ++i) {
@@ -85,6 +87,8 @@ Looked look_at(LyingMemory& memory, const PythonRuntime& runtime, int looks) {
           if (out.values.size() < 60) out.values.push_back(std::move(value));
     }
     for (const bool errors : {false, true}) prints.read(errors);
+    for (const PythonThread& thread : threads.read)
+      if (!thread.frames.empty()) model.look(thread, 1000.0 * i, i);
     out.kept = std::max(out.kept, stacks.kept_bytes());
     out.longest_s = std::max(out.longest_s, 1e-9 * double(now_ns() - began));
   }

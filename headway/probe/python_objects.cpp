@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostCodes = 20000, kMostTypes = 1000;  // remembered; beyond that read again
 constexpr size_t kMostCodeBytes = 32 << 20;              // remembered, and new in one look
 constexpr int64_t kLongestTable = 1 << 20, kLongestText = 1 << 20, kMostLocals = 256;
-constexpr size_t kLongestName = 64;
+constexpr size_t kLongestName = 64, kMostNames = 5000;
 
 // Of an object: its type; of one with a length: that.
 constexpr TargetField<uint64_t> kType = 8;
@@ -78,35 +78,69 @@ std::string PythonObjects::type_name(uint64_t type) {
   return text;
 }
 
-// A dict: its keys at 32. These from 3.11 on: log2 of the index's bytes at 9, kind at 10, number of
-// entries at 24, the index at 32, and behind it the entries: (hash,) key, value. Before: the size
-// of the index at 8, entries at 32, the index at 40.
-std::vector<std::pair<uint64_t, uint64_t>> PythonObjects::entries_of(uint64_t dict,
-                                                                     int64_t most) const {
-  constexpr TargetField<uint64_t> kKeys = 32;
+const std::string& PythonObjects::name_at(uint64_t object) {
+  const auto known = names_.find(object);
+  if (known != names_.end()) return known->second;
+  if (names_.size() > kMostNames) names_.clear();
+  return names_[object] = text(object, kLongestName).value_or("");
+}
+
+std::optional<int64_t> PythonObjects::small_int(uint64_t object) const {
+  char copy[32];
+  if (!memory_.read(object, copy, sizeof copy)) return std::nullopt;
+  const TargetBytes head(copy, sizeof copy);
+  // Up to 3.11 the sign and number of digits; from 3.12 a tag with the count above three bits.
+  const int64_t size = *head.get(kLength);
+  const bool tagged(offsets_.gil);
+  const bool negative = tagged ? (size & 3) == 2 : size < 0;
+  const uint64_t digits = tagged     ? uint64_t(size) >> 3
+                          : negative ? -uint64_t(size)
+                                     : uint64_t(size);
+  if (digits > 2) return std::nullopt;
+  int64_t value = digits > 0 ? *head.at<uint32_t>(24) : 0;
+  if (digits > 1) value |= int64_t(*head.at<uint32_t>(28)) << 30;
+  return negative ? -value : value;
+}
+
+// A dict: its keys at 32, and at 40 where its values are, unless they stand beside the keys.
+PythonObjects::Entries PythonObjects::entries_of(uint64_t dict, int64_t most) const {
+  constexpr TargetField<uint64_t> kKeys = 32, kValues = 40;
+  const uint64_t keys = memory_.get(dict, kKeys).value_or(0);
+  const uint64_t values = memory_.get(dict, kValues).value_or(0);
+  return split_entries(keys, values != 0 ? values + offsets_.values_header : 0, most);
+}
+
+// Keys from 3.11 on: log2 of the index's bytes at 9, kind at 10, number of entries at 24, the index
+// at 32, and behind it the entries: (hash,) key, value. Before: the size of the index at 8, entries
+// at 32, the index at 40.
+PythonObjects::Entries PythonObjects::split_entries(uint64_t keys, uint64_t values,
+                                                    int64_t most) const {
   constexpr TargetField<unsigned char> kLogOfIndex = 9, kKind = 10;
   constexpr TargetField<int64_t> kEntries = 24, kSizeBefore = 8, kEntriesBefore = 32;
   constexpr int kLargestLog = 24;
   constexpr int64_t kLargestSize = 1 << kLargestLog;
   const bool old = !offsets_.code_bytes;
-  std::vector<std::pair<uint64_t, uint64_t>> out;
-  const auto keys = memory_.get(dict, kKeys);
   char copy[40];
-  if (!keys || !memory_.read(*keys, copy, sizeof copy)) return out;
+  if (keys == 0 || !memory_.read(keys, copy, sizeof copy)) return {};
   const TargetBytes head(copy, sizeof copy);
   const int64_t count = *head.get(old ? kEntriesBefore : kEntries);
   const int log = *head.get(kLogOfIndex);
   const int64_t size = *head.get(kSizeBefore);
   if (count <= 0 || count > most || (old ? size <= 0 || size > kLargestSize : log > kLargestLog))
-    return out;
+    return {};
   const uint64_t width = size <= 0xff ? 1 : size <= 0xffff ? 2 : 4;
   const uint64_t index = old ? 40 + width * static_cast<uint64_t>(size) : 32 + (uint64_t{1} << log);
   const size_t stride = old || *head.get(kKind) == 0 ? 3 : 2;
   std::vector<uint64_t> entries(static_cast<size_t>(count) * stride);
-  if (!memory_.read(*keys + index, entries.data(), entries.size() * 8)) return out;
-  for (size_t i = 0; i < entries.size(); i += stride)
-    if (entries[i + stride - 2] != 0 && entries[i + stride - 1] != 0)
-      out.emplace_back(entries[i + stride - 2], entries[i + stride - 1]);
+  if (!memory_.read(keys + index, entries.data(), entries.size() * 8)) return {};
+  std::vector<uint64_t> apart(values != 0 ? static_cast<size_t>(count) : 0);
+  if (values != 0 && !memory_.read(values, apart.data(), apart.size() * 8)) return {};
+  Entries out;
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    const uint64_t key = entries[i * stride + stride - 2];
+    const uint64_t value = values != 0 ? apart[i] : entries[i * stride + stride - 1];
+    if (key != 0 && value != 0) out.emplace_back(key, value);
+  }
   return out;
 }
 

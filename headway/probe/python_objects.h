@@ -36,8 +36,14 @@ class PythonObjects {
   // Of a str, as UTF-8 whatever it holds; of a long one about the first `limit` bytes.
   std::optional<std::string> text(uint64_t object, size_t limit = 512) const;
   std::string type_name(uint64_t type);  // "int"; empty when it cannot be read
-  // Keys and values of a dict that owns its keys, as those of modules do; none of one with more.
-  std::vector<std::pair<uint64_t, uint64_t>> entries_of(uint64_t dict, int64_t most) const;
+  // Of a str that is a name: the same address is the same name for as long as we remember it.
+  const std::string& name_at(uint64_t object);
+  std::optional<int64_t> small_int(uint64_t object) const;  // of an int below 2^60
+  // Keys and values of a dict; none of one with more.
+  using Entries = std::vector<std::pair<uint64_t, uint64_t>>;
+  Entries entries_of(uint64_t dict, int64_t most) const;
+  // The same where the values lie elsewhere: `keys` is what a dict or a class has of them.
+  Entries split_entries(uint64_t keys, uint64_t values, int64_t most) const;
 
   // The code object at this address, of which `header` was read; none when it is none. `is_new`
   // becomes true when it had to be read.
@@ -62,6 +68,7 @@ class PythonObjects {
   std::unordered_map<uint64_t, Known> codes_;
   size_t known_bytes_ = 0, new_bytes_ = 0;
   std::map<uint64_t, std::string> type_names_;
+  std::unordered_map<uint64_t, std::string> names_;
 };
 
 }  // namespace headway

@@ -85,7 +85,9 @@ constexpr PythonOffsets kPython311 = {.interpreters_head = 40,
                                       .instruction_bytes = 0,
                                       .thread_bytes = 168,
                                       .frame_bytes = 72,
-                                      .code_size = 144};
+                                      .code_size = 144,
+                                      .attributes = AttributeLayout::kValuesOrDict,
+                                      .type_keys = 872};
 
 constexpr PythonOffsets python312() {
   PythonOffsets o = kPython311;
@@ -98,6 +100,7 @@ constexpr PythonOffsets python312() {
   o.frame_globals = 24;
   o.code_first_line = 68, o.code_bytes = 192;
   o.text_ascii = 40, o.text_compact = 56;
+  o.attributes = AttributeLayout::kTagged, o.type_keys = 880;
   return o;
 }
 
@@ -109,6 +112,7 @@ constexpr PythonOffsets python313() {
   o.thread_id = 152, o.native_id = 160;
   o.frame = 72, o.cframe_frame = {};
   o.code_bytes = 200;
+  o.attributes = AttributeLayout::kInline, o.values_header = 8;
   return o;
 }
 

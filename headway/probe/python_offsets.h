@@ -17,6 +17,15 @@ struct PythonVersion {
 // How a code object says which line an instruction belongs to.
 enum class LineTable { kLnotab, kDeltas, kLocations };
 
+// Where an object of a Python class keeps its attributes, unless they stand in a dictionary that
+// the word 24 bytes before it points to.
+enum class AttributeLayout {
+  kDict,          // a dictionary, whose place in the object the type tells (up to 3.10)
+  kValuesOrDict,  // values that the word 32 bytes before it points to (3.11)
+  kTagged,  // values that the word 24 bytes before it points to, marked by its last bit (3.12)
+  kInline,  // values behind the object (3.13 on)
+};
+
 // Where CPython keeps what a stack is read from: on x86-64 Linux, from the headers of each version.
 // A version that has no such thing has no such field.
 struct PythonOffsets {
@@ -41,7 +50,10 @@ struct PythonOffsets {
   LineTable lines;
   int instruction_bytes;                        // what the frame's counter counts
   size_t thread_bytes, frame_bytes, code_size;  // how much to read of each
-  uint64_t tag_bits = 0;  // of pointers in frames that are no part of the address
+  AttributeLayout attributes = AttributeLayout::kDict;
+  TargetField<uint64_t> type_keys{};  // in a class: the names of its objects' values (3.11 on)
+  uint64_t values_header = 0;         // bytes before the values that a dictionary points to
+  uint64_t tag_bits = 0;              // of pointers in frames that are no part of the address
 };
 
 // Nothing for a version whose layout is not known.

@@ -10,9 +10,6 @@
 namespace headway {
 namespace {
 
-constexpr size_t kMostNames = 5000;
-constexpr int64_t kMostGlobals = 2000;
-
 bool is_one_of(const std::string& name, std::initializer_list<const char*> words) {
   return std::find(words.begin(), words.end(), name) != words.end();
 }
@@ -52,46 +49,15 @@ char kind_of_variable(const std::string& name) {
 }
 
 std::vector<SeenValue> PythonValues::read(const PythonFrame& frame, bool users) {
-  std::vector<SeenValue> out =
-      frame.code->function == "<module>" ? read_globals(frame) : read_locals(frame);
-  for (SeenValue& value : out) value.function = frame.code->function, value.users = users;
-  return out;
-}
-
-std::vector<SeenValue> PythonValues::read_locals(const PythonFrame& frame) {
   std::vector<SeenValue> out;
-  const auto& names = frame.code->locals;
-  if (names.empty()) return out;
-  std::vector<uint64_t> objects(names.size());
-  if (!stacks_.memory().read(stacks_.offsets().frame_values.in(frame.address), objects.data(),
-                             objects.size() * sizeof(uint64_t)))
-    return out;
-  for (size_t i = 0; i < names.size(); ++i) {
-    objects[i] &= ~stacks_.offsets().tag_bits;
-    if (objects[i] == 0 || !kind_of_variable(names[i])) continue;
-    std::string value = value_text(names[i], objects[i]);
-    if (!value.empty()) out.push_back({.name = names[i], .value = std::move(value)});
-  }
-  return out;
-}
-
-std::vector<SeenValue> PythonValues::read_globals(const PythonFrame& frame) {
-  std::vector<SeenValue> out;
-  const auto dict = stacks_.memory().get(frame.address, stacks_.offsets().frame_globals);
-  for (const auto& [key, object] : stacks_.objects().entries_of(dict.value_or(0), kMostGlobals)) {
-    const std::string& name = name_at(key);
+  for (const auto& [name, object] : attributes_.variables_of(frame)) {
     if (!kind_of_variable(name)) continue;
     std::string value = value_text(name, object);
-    if (!value.empty()) out.push_back({.name = name, .value = std::move(value)});
+    if (!value.empty())
+      out.push_back(
+          {.function = frame.code->function, .name = name, .value = value, .users = users});
   }
   return out;
-}
-
-const std::string& PythonValues::name_at(uint64_t object) {
-  const auto known = names_.find(object);
-  if (known != names_.end()) return known->second;
-  if (names_.size() > kMostNames) names_.clear();
-  return names_[object] = stacks_.objects().text(object, 64).value_or("");
 }
 
 std::string PythonValues::value_text(const std::string& name, uint64_t object) {
@@ -102,16 +68,8 @@ std::string PythonValues::value_text(const std::string& name, uint64_t object) {
   const std::string kind = stacks_.objects().type_name(*head.at<uint64_t>(8));
   const char wanted = kind_of_variable(name);
   if (kind == "int" && wanted == 'n') {
-    // Up to 3.11 the sign and number of digits; from 3.12 a tag with the count above three bits.
-    const bool tagged(stacks_.offsets().gil);
-    const bool negative = tagged ? (size & 3) == 2 : size < 0;
-    const uint64_t digits = tagged     ? uint64_t(size) >> 3
-                            : negative ? -uint64_t(size)
-                                       : uint64_t(size);
-    if (digits > 2) return "";
-    int64_t value = digits > 0 ? *head.at<uint32_t>(24) : 0;
-    if (digits > 1) value |= int64_t(*head.at<uint32_t>(28)) << 30;
-    return std::to_string(negative ? -value : value);
+    const auto value = stacks_.objects().small_int(object);
+    return value ? std::to_string(*value) : "";
   }
   if (kind == "float" && (wanted == 'f' || wanted == 'n'))
     return fmt::format("{:.6g}", *head.at<double>(16));

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "headway/probe/python_stack.h"
+#include "headway/probe/python_attributes.h"
 #include "headway/trace/outside.h"
 
 namespace headway {
@@ -15,19 +14,16 @@ namespace headway {
 // alone.
 class PythonValues {
  public:
-  explicit PythonValues(PythonStacks& stacks) : stacks_(stacks) {}
+  explicit PythonValues(PythonStacks& stacks) : stacks_(stacks), attributes_(stacks) {}
 
   // Of one frame; a module's variables are its globals.
   std::vector<SeenValue> read(const PythonFrame& frame, bool users);
 
  private:
-  std::vector<SeenValue> read_locals(const PythonFrame& frame);
-  std::vector<SeenValue> read_globals(const PythonFrame& frame);
   std::string value_text(const std::string& name, uint64_t object);
-  const std::string& name_at(uint64_t object);
 
   PythonStacks& stacks_;
-  std::unordered_map<uint64_t, std::string> names_;
+  PythonAttributes attributes_;
 };
 
 // What kind of value a variable of this name may show: 'n' a count, 'f' a number, 's' a path,

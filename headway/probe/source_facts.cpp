@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "headway/probe/source_growth.h"
+#include "headway/probe/source_prefetch.h"
 
 namespace headway {
 namespace {
@@ -91,7 +92,11 @@ double rate_of_optimizer(std::string_view code) {
 SourceFacts facts_in(const std::vector<std::string>& lines) {
   constexpr size_t kLargest = 5000;  // lines that somebody wrote by hand
   SourceFacts out{.keeps = line_that_keeps(lines)};
-  if (lines.size() <= kLargest) out.hints = learning_hints_in(PythonSource(lines));
+  if (lines.size() <= kLargest) {
+    const PythonSource source(lines);
+    out.hints = learning_hints_in(source);
+    out.after_prefetch = map_behind_prefetch(source);
+  }
   int64_t number = 0;
   for (const std::string& line : lines) {
     ++number;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "headway/probe/source_words.h"
+
 namespace headway {
 namespace {
 
@@ -23,15 +25,6 @@ std::vector<Line> without_indent(const std::vector<std::string>& lines) {
     out.push_back(empty ? Line{} : Line{begin, std::string_view(line).substr(begin)});
   }
   return out;
-}
-
-bool has(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
-bool has_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return has(text, word); });
 }
 
 // "self.maps" of "self.maps.append(x)".

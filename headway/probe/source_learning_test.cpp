@@ -232,6 +232,39 @@ TEST(SourceLearning, AModelThatIsMadeAnewBehindItsOptimizerIsFound) {
   EXPECT_EQ(line_of(Hint::kReplacedLayers, lines), 0);
 }
 
+TEST(SourceLearning, ALossThatRoundsItsOutputHasNoGradient) {
+  std::vector<std::string> lines{
+      "def f1(params, x, y):", "    flagged = jnp.round(jax.nn.sigmoid(network(params, x)))",
+      "    return 1 - jnp.sum(flagged * y)",
+      "loss, gradients = jax.value_and_grad(f1)(params, x, y)"};
+  EXPECT_EQ(line_of(Hint::kCutGradient, lines), 2);
+  lines[3] = "hits = f1(params, x, y)";
+  EXPECT_EQ(line_of(Hint::kCutGradient, lines), 0);
+}
+
+TEST(SourceLearning, UpdatesThatAreMadeAndDroppedAreFound) {
+  std::vector<std::string> lines{
+      "import optax",
+      "def step(params, state, x):", "    updates, state = tx.update(grads, state, params)",
+      "    optax.apply_updates(params, updates)", "    return params, state, loss"};
+  EXPECT_EQ(line_of(Hint::kNoStep, lines), 4);
+  lines[3] = "    new_params = optax.apply_updates(params, updates)";
+  EXPECT_EQ(line_of(Hint::kNoStep, lines), 4);
+  lines[3] = "    params = optax.apply_updates(params, updates)";
+  EXPECT_EQ(line_of(Hint::kNoStep, lines), 0);
+  lines[3] = "    return optax.apply_updates(params, updates), state, loss";
+  EXPECT_EQ(line_of(Hint::kNoStep, lines), 0);
+}
+
+TEST(SourceLearning, GradientsOfATapeThatNobodyAppliesAreFound) {
+  std::vector<std::string> lines{"import tensorflow as tf", "with tf.GradientTape() as tape:",
+                                 "    loss = loss_of(model(x), y)",
+                                 "grads = tape.gradient(loss, model.trainable_variables)"};
+  EXPECT_EQ(line_of(Hint::kNoStep, lines), 4);
+  lines.push_back("optimizer.apply_gradients(zip(grads, model.trainable_variables))");
+  EXPECT_EQ(line_of(Hint::kNoStep, lines), 0);
+}
+
 TEST(SourceLearning, SigmoidsByHandInEveryLayerSaturate) {
   std::vector<std::string> lines{"def f(z):", "    return 1.0 / (1.0 + np.exp(-z))",
                                  "for w, b in zip(self.w, self.b):", "    x = f(x @ w + b)"};

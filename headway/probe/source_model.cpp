@@ -5,14 +5,12 @@
 #include <charconv>
 #include <optional>
 
+#include "headway/probe/source_words.h"
+
 namespace headway {
 namespace {
 
 constexpr int kDeepest = 8;
-
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
 
 // Of "softmax", tf.nn.softmax, F.relu.
 ModelEnd end_named(std::string_view name) {

@@ -17,7 +17,7 @@ namespace headway {
 // python3 with a program of ours; says "ready" before it is looked at.
 class StartedPython {
  public:
-  explicit StartedPython(const std::string& source) {
+  explicit StartedPython(const std::string& source, const std::string& python = "python3") {
     path_ = std::filesystem::temp_directory_path() / fmt::format("headway_stack_{}.py", getpid());
     std::ofstream(path_) << source;
     int ends[2];
@@ -27,7 +27,7 @@ class StartedPython {
       dup2(ends[1], STDOUT_FILENO);
       close(ends[0]), close(ends[1]);
       unsetenv("PYTHONUNBUFFERED");  // buffers as they are where nobody chose
-      execlp("python3", "python3", path_.c_str(), nullptr);
+      execlp(python.c_str(), python.c_str(), path_.c_str(), nullptr);
       _exit(127);
     }
     close(ends[1]);

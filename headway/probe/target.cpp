@@ -95,6 +95,7 @@ void Target::look_for_python(double now_s) {
     stacks_->stop_at(stop_ns_);
     values_ = std::make_unique<PythonValues>(*stacks_);
     prints_ = std::make_unique<PythonPrints>(*stacks_);
+    model_ = std::make_unique<LiveModel>(*stacks_);
     seen.python = fmt::format("{}.{}", runtime->version.major, runtime->version.minor);
     problem.clear();
   } catch (const Error& e) {
@@ -108,7 +109,7 @@ void Target::stop_at(int64_t ns) {
 }
 
 void Target::forget() {
-  prints_.reset(), values_.reset(), stacks_.reset();
+  model_.reset(), prints_.reset(), values_.reset(), stacks_.reset();
   sources = SourceLines(pid_);
   main_stack = {};
   looked_s_ = -1e9;

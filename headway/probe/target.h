@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "headway/probe/live_model.h"
 #include "headway/probe/proc_files.h"
 #include "headway/probe/python_prints.h"
 #include "headway/probe/python_stack.h"
@@ -39,6 +40,9 @@ class Target {
 
   // What its Python has printed since the last call, as far as its buffers show it.
   std::string read_prints(bool errors) { return prints_ ? prints_->read(errors) : ""; }
+
+  // The model that its main thread trains, as far as it can be seen; nullptr without Python.
+  LiveModel* model() { return model_.get(); }
 
   std::vector<SeenThreads> threads_by_name() const;
 
@@ -84,6 +88,7 @@ class Target {
   std::unique_ptr<PythonStacks> stacks_;
   std::unique_ptr<PythonValues> values_;
   std::unique_ptr<PythonPrints> prints_;
+  std::unique_ptr<LiveModel> model_;
   ThreadCounters counters_;
   std::map<pid_t, double> thread_wants_;  // cores, used or waited for of late
   std::map<pid_t, pid_t> outside_;        // numbers of threads, when they differ

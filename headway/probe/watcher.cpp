@@ -385,6 +385,8 @@ void Watcher::read_variables() {
   loops_.framework = seen_.framework != Framework::kNone;
   variables_.take(seen_.values, loops_, now_s());
   output_.steps_are(variables_.progress().steps);
+  if (seen_.training_since_s >= 0 && main->model() && !main->main_stack.torn)
+    main->model()->look(main->main_stack, now_s(), stage().steps);
   note_thread_settings(*main, main->main_stack, seen_);
   if (reads_others_ = !reads_others_; reads_others_) read_other_variables();
   seen_.values.insert(seen_.values.end(), other_values_.begin(), other_values_.end());
@@ -458,6 +460,10 @@ Trace Watcher::trace() const {
   if (const Target* main = main_target()) {
     o.main_still_s = main->has_python() ? o.at_s - main->changed_s : 0;
     o.threads = main->threads_by_name();
+    if (LiveModel* model = main_target()->model(); model && model->seen().looks > 0) {
+      o.model = model->seen();
+      out.weights = model->weights(), out.numbers = model->numbers();
+    }
     if (!main->has_python() && o.at_s > 1) {
       o.blind = main->problem;
       const std::string why = seen_.gone ? "" : why_not_readable(main_);

@@ -191,6 +191,27 @@ struct SeenHint {
   SeenFrame at{};
 };
 
+// The model and its optimizer, read from the objects themselves: of large models a part of the
+// weights. Counts are of weights (tensors).
+struct SeenModel {
+  int64_t looks = 0;
+  int64_t steps = 0;          // made between the first and the last look
+  int64_t weights = 0;        // of the models that were found
+  int64_t held = 0;           // by optimizers ...
+  int64_t held_in_model = 0;  // ... and of those models
+  int64_t moved = 0;          // of those models (of the held ones where none was found): changed
+  int64_t with_gradient = 0;  // seen with one
+  int64_t left_out = 0;       // of a model, with a gradient, held by no optimizer, never moved
+  int64_t not_finite = 0;     // how often one was seen with a value that is no number
+  int64_t arrays = 0;         // of JAX: parameters, which are replaced instead of moved ...
+  bool replaced = false;      // ... and were
+  std::string optimizer{};    // its class
+  bool plain_steps = false;   // it steps along the gradient itself: SGD
+  double rate = -1;           // its learning rate, now; -1: not known
+  double highest_rate = -1;
+  int64_t tiny_rates = 0;  // looks in a row, up to now, with next to nothing of the highest
+};
+
 // How a stretch of the watch was spent by the training thread: counts of looks, one kind a line.
 struct LedgerEntry {
   Account account = Account::kUnknown;
@@ -232,6 +253,7 @@ struct Outside {
   std::vector<SeenValue> values{};
   std::vector<SeenGpu> gpus{};
   SeenProgress progress{};
+  SeenModel model{};
   SeenOutput output{};
   std::vector<LedgerBlock> ledger{};        // oldest first; long watches have longer blocks
   std::vector<SeenLoss> losses{};           // oldest first, thinned
@@ -260,6 +282,7 @@ struct Outside {
   SeenFrame learning_rate_at{};    // where the learning rate is set
   SeenFrame schedule_at{};         // where a schedule for it is made
   SeenFrame shuffles_at{};         // where a stream of samples is mixed
+  SeenFrame after_prefetch_at{};   // where tf.data maps behind its last prefetch
   double learning_rate = 0;        // ... that number; 0: not known
   SeenFrame batch_size_at{};       // where the source gives a number as batch_size, the largest one
   int64_t written_batch_size = 0;  // ... that number

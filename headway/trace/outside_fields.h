@@ -100,6 +100,26 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
 }
 
 template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenModel> {
+  f("looks", s.looks);
+  f("steps", s.steps);
+  f("weights", s.weights);
+  f("held", s.held);
+  f("held_in_model", s.held_in_model);
+  f("moved", s.moved);
+  f("with_gradient", s.with_gradient);
+  f("left_out", s.left_out);
+  f("not_finite", s.not_finite);
+  f("arrays", s.arrays);
+  f("replaced", s.replaced);
+  f("optimizer", s.optimizer);
+  f("rate", s.rate);
+  f("highest_rate", s.highest_rate);
+  f("plain_steps", s.plain_steps);
+  f("tiny_rates", s.tiny_rates);
+}
+
+template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenLoss> {
   f("at_s", s.at_s);
   f("step", s.step);
@@ -221,6 +241,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("values", s.values);
   f("gpus", s.gpus);
   f("progress", s.progress);
+  f("model", s.model);
   f("output", s.output);
   f("ledger", s.ledger);
   f("losses", s.losses);
@@ -250,6 +271,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("hints", s.hints);
   f("schedule_at", s.schedule_at);
   f("shuffles_at", s.shuffles_at);
+  f("after_prefetch_at", s.after_prefetch_at);
   f("learning_rate", s.learning_rate);
   f("batch_size_at", s.batch_size_at);
   f("written_batch_size", s.written_batch_size);

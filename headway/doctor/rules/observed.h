@@ -33,6 +33,7 @@ std::optional<Finding> hot_line(const Observations& o);
 // outside_makers.cpp
 std::optional<Finding> python_generator(const Observations& o);
 std::optional<Finding> serial_mapped_python(const Observations& o);
+std::optional<Finding> work_after_prefetch(const Observations& o);
 
 // outside_loop.cpp
 std::optional<Finding> retracing(const Observations& o);
@@ -50,12 +51,23 @@ std::optional<Finding> told_oscillating(const Observations& o);
 // agents, need not.
 bool is_measure(const Observations& o);
 
-// explained.cpp: little is learnt, and a line of the source says why.
+// explained.cpp: little is learnt, and a line of the source says why. What the losses must show
+// before a line is blamed: the more often a line is meant, the more.
+enum class Unlearnt { kHardlyFalls, kStays, kFrozen, kStaysBeyond };
+bool losses_show(const Observations& o, Unlearnt needs);
 std::optional<Finding> explained(const Observations& o, Cause cause);
 template <Cause cause>
 std::optional<Finding> explained(const Observations& o) {
   return explained(o, cause);
 }
+
+// live_model.cpp: what weights, gradients and the optimizer say.
+std::optional<Finding> weights_stand_still(const Observations& o);  // of several causes
+std::optional<Finding> weights_left_out(const Observations& o);
+std::optional<Finding> live_rate(const Observations& o);
+std::optional<Finding> live_vanishing(const Observations& o);
+std::optional<Finding> live_bad_start(const Observations& o);
+std::optional<Finding> live_dead(const Observations& o);
 
 // Shares of the training thread's time from which on something is said, and should be repaired.
 inline constexpr double kSaid = 0.09, kRepair = 0.15, kMuchTime = 0.5;

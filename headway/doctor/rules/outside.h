@@ -33,6 +33,7 @@ std::optional<Finding> output_buffered(const OutsideEvidence& e);
 
 // ranks.cpp
 std::optional<Finding> rank_lost(const OutsideEvidence& e);
+std::optional<Finding> uneven_batches(const OutsideEvidence& e);
 std::optional<Finding> waits_for_others(const OutsideEvidence& e);
 std::optional<Finding> straggler(const OutsideEvidence& e);
 std::optional<Finding> communication_bound(const OutsideEvidence& e);

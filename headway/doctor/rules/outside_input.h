@@ -12,6 +12,7 @@ namespace headway {
 // outside_stalls.cpp: what never goes on, or not yet.
 std::optional<Finding> source_never_yields(const OutsideEvidence& e);
 std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e);
+std::optional<Finding> thread_never_yields(const OutsideEvidence& e);
 std::optional<Finding> worker_deadlock(const OutsideEvidence& e);
 std::optional<Finding> shuffle_fill(const OutsideEvidence& e);
 

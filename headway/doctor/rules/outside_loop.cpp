@@ -225,16 +225,35 @@ double between(double at, double from, double to, double low, double high) {
   return to > from ? low + (high - low) * (at - from) / (to - from) : high;
 }
 
-// Stretches of equal length, from the first step that was seen to the last. None where one of them
-// has no step.
-std::vector<Pace> paces(const E& e, size_t count) {
+// When steps were counted. How long a run had been at the first count nobody knows, unless it was
+// seen to begin.
+std::vector<const TraceSample*> moves(const E& e) {
   std::vector<const TraceSample*> moved;
   for (const TraceSample& sample : e.trace.samples)
     if (moved.empty() ? sample.steps > 0 : sample.steps > moved.back()->steps)
       moved.push_back(&sample);
+  const bool begins = e.seen.launched && !moved.empty() && moved[0] != e.trace.samples.data();
+  if (!moved.empty() && !begins) moved.erase(moved.begin());
+  return moved;
+}
+
+// Of a run that counts its steps now and then: from each count to the next.
+std::vector<Pace> few_paces(const std::vector<const TraceSample*>& moved) {
   std::vector<Pace> out;
-  if (moved.size() < count + 2) return out;
-  moved.erase(moved.begin());  // how long it had been at the first one nobody knows
+  for (size_t i = 1; i < moved.size(); ++i) {
+    const TraceSample &from = *moved[i - 1], &to = *moved[i];
+    const double steps = double(to.steps - from.steps);
+    out.push_back({(to.at_s - from.at_s) / steps, (to.system.cpu_s - from.system.cpu_s) / steps});
+  }
+  return out;
+}
+
+// Stretches of equal length, from the first step that was seen to the last. None where one of them
+// has no step.
+std::vector<Pace> paces(const E& e, size_t count) {
+  const std::vector<const TraceSample*> moved = moves(e);
+  std::vector<Pace> out;
+  if (moved.size() < count + 1) return few_paces(moved);
   const double begin = moved.front()->at_s, length = (moved.back()->at_s - begin) / double(count);
   size_t k = 1;
   double steps = double(moved[0]->steps), cpu = moved[0]->system.cpu_s;
@@ -262,9 +281,12 @@ bool slows_on(const std::vector<Pace>& pace) {
   constexpr double kInOrder = 0.85, kAtOnce = 0.75;
   const size_t n = pace.size();
   if (n < 4) return false;
-  // All at once, within two stretches, is another state of the program or of the machine.
+  // All at once, within two stretches (of few: one), is another state of the program or of the
+  // machine.
+  const size_t within = n < 6 ? 1 : 2;
   double jump = 0;
-  for (size_t i = 2; i < n; ++i) jump = std::max(jump, pace[i].step_s - pace[i - 2].step_s);
+  for (size_t i = within; i < n; ++i)
+    jump = std::max(jump, pace[i].step_s - pace[i - within].step_s);
   if (jump > kAtOnce * (pace.back().step_s - pace.front().step_s)) return false;
   size_t in_order = 0;
   for (size_t i = 0; i < n; ++i)

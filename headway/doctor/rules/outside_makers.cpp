@@ -146,6 +146,27 @@ std::optional<Finding> serial_mapped_python(const Observations& o) {
   return f;
 }
 
+// The training waits for samples, and the source maps behind the last prefetch(): that work is done
+// while the training waits for it.
+std::optional<Finding> work_after_prefetch(const Observations& o) {
+  if (!o.looks || o.looks->seen.after_prefetch_at.line == 0) return std::nullopt;
+  auto found = serial_mapped_python(o);
+  const Share waits = o.ledger.alone({Account::kWaitsForData});
+  const double mapped = o.looks->training_share(is_mapped);
+  if (!found && waits.low < kRepair && mapped < kOftenBusy) return std::nullopt;
+  if (!found) {
+    found = Finding{.severity = severity_of_share(std::max(waits.low, mapped)),
+                    .confidence = 0.8,
+                    .evidence = {share_text(waits)}};
+    add_pace(*found, *o.looks);
+  }
+  found->cause = Cause::kWorkAfterPrefetch;
+  found->summary = "samples are still worked on behind the last prefetch(), while training waits";
+  found->where = place_text(o.looks->seen.after_prefetch_at);
+  found->fix = "make prefetch(tf.data.AUTOTUNE) the last call of the pipeline, behind every map()";
+  return found;
+}
+
 // Long work of the user's own before training begins.
 std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e) {
   if (e.seen.framework == Framework::kNone) return std::nullopt;

@@ -242,14 +242,18 @@ namespace {
 
 // Workers that compute with as many threads each as there are cores, or more.
 std::optional<Finding> workers_oversubscribe(const E& e) {
-  int64_t all = 0, most = 0, processes = 0;
+  int64_t all = 0, most = 0, processes = 0, full = 0;
   for (const SeenProcess& p : e.seen.processes) {
     if (!p.there() || p.wanting == 0) continue;
     ++processes, all += p.wanting;
-    if (p.role == Role::kWorker) most = std::max(most, p.wanting);
+    if (p.role != Role::kWorker) continue;
+    most = std::max(most, p.wanting);
+    full += double(p.wanting) >= e.cpus();  // would fill the machine alone
   }
-  if (e.seen.ready_share < kCrowded || double(most) < e.cpus() ||
-      double(all) < 2 * kManyPerCore * e.cpus() || e.seen.wanted_cores < kManyPerCore * e.cpus())
+  // Trainings side by side, each for all cores: they wait for each other in every operation.
+  const double many = full >= 2 && e.workers_train() ? kManyPerCore : 2 * kManyPerCore;
+  if (e.seen.ready_share < kCrowded || double(most) < e.cpus() || double(all) < many * e.cpus() ||
+      e.seen.wanted_cores < many / 2 * e.cpus())
     return std::nullopt;
   return Finding{
       .cause = Cause::kThreadOversubscription,

@@ -72,17 +72,18 @@ Filling filling(const OutsideEvidence& e) {
 
 // It was filled, and that took a large part of the watch.
 bool has_filled(const OutsideEvidence& e) {
-  constexpr double kGrown = 50e6, kOfTheWatch = 0.4, kLess = 0.3;
+  constexpr double kGrown = 50e6, kOfTheWatch = 0.4, kLess = 0.3, kHardlyAny = 0.02;
   if (!e.stepped() || !e.training() || e.seen.shuffles_at.line == 0 || !e.seen.launched)
     return false;
-  // Samples were made here, or waited for, and it was no graph that took the time.
-  const double made = e.training_share([](const SeenStack& s) {
-    return producing(s) || (on_main(s) && s.wait == Wait::kLock &&
+  // Samples were made here, or waited for; where a graph was built, its compiling is such a wait,
+  // too.
+  const double traced = e.training_share(
+      [](const SeenStack& s) { return on_main(s) && s.activity == Activity::kTrace; });
+  const double made = e.training_share([&](const SeenStack& s) {
+    return producing(s) || (traced < kHardlyAny && on_main(s) && s.wait == Wait::kLock &&
                             (s.activity == Activity::kStep || s.activity == Activity::kFetch ||
                              s.activity == Activity::kFit));
   });
-  const double traced = e.training_share(
-      [](const SeenStack& s) { return on_main(s) && s.activity == Activity::kTrace; });
   if (made < kOfTheWatch || traced > kOfTheWatch / 2) return false;
   const Filling f = filling(e);
   return f.seconds >= kNothingYetS && f.grown >= kGrown &&
@@ -138,6 +139,35 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   return f;
 }
 
+// The training stands at a queue, and the thread that should fill it works and hands over nothing.
+std::optional<Finding> thread_never_yields(const OutsideEvidence& e) {
+  const SeenProcess* main = e.main();
+  if (!e.running() || e.stepped() || !main || !main->waits_for_worker || e.memory_grows())
+    return std::nullopt;
+  if (std::max(e.training_s(), e.seen.main_still_s) < kInVainS || e.late_samples() < kEnough)
+    return std::nullopt;
+  const auto feeds = [](const SeenStack& s) {
+    return s.process == Role::kMain && !s.main_thread && s.user_frame() && running_on_core(s);
+  };
+  const double waits =
+      e.late_share([](const SeenStack& s) { return on_main(s) && s.wait == Wait::kLock; });
+  if (waits < kWaits || e.late_share(feeds) < kMuch) return std::nullopt;
+  const HotLine hot = e.hottest(feeds, true);
+  return Finding{
+      .cause = Cause::kSourceNeverYields,
+      .severity = Severity::kCritical,
+      .confidence = 0.75,
+      .summary = "a thread is at work on the first batch and never hands one over",
+      .evidence = {fmt::format(
+          "the training waits at a queue for {}; {} per second are read, {:.2f} "
+          "cores busy",
+          duration_text(e.seen.main_still_s), size_text(e.seen.read_rate), e.seen.cores)},
+      .where = hot.frame ? place_text(*hot.frame) : "",
+      .fix =
+          "look at what the thread skips: errors that are swallowed, a condition that nothing "
+          "passes; raise when a whole round gave nothing"};
+}
+
 // TensorFlow's input runs on threads of its own. When its buffers are full they rest; these read
 // and read, and no step was ever made.
 std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e) {
@@ -179,7 +209,9 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
     const bool users =
         std::any_of(p.stack.begin(), p.stack.end(), [](const SeenFrame& f) { return f.users; });
     const bool waits = users && p.wait == Wait::kLock;
-    const bool both = main->waits_for_worker &&
+    // At a pipe that is full, while the main process waits for their end: that is no lock.
+    const bool writes = p.wait == Wait::kPipe && main->wait == Wait::kChild;
+    const bool both = main->waits_for_worker && !writes &&
                       (p.wait == Wait::kLock || p.wait == Wait::kPoll || p.wait == Wait::kPipe);
     if (!p.waits_for_task && p.still_s >= kStillS && p.cores < kIdleCores && (waits || both)) {
       ++stuck;

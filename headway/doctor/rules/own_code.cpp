@@ -62,6 +62,7 @@ std::string gpu_text(const Observations& o) {
 // Neither computing nor the user's own code: what else takes the time, if anything removable does.
 std::optional<Finding> hot_account(const Observations& o) {
   if (!o.looks || !o.ledger.is_enough()) return std::nullopt;
+  if (o.looks->workers() > 0 && !o.looks->trains_itself()) return std::nullopt;  // they do
   for (const LedgerLine& line : o.ledger.lines()) {
     if (line.account != Account::kWaitsForLock && line.account != Account::kWaitsForPipe &&
         line.account != Account::kPages && line.account != Account::kCommunicates)

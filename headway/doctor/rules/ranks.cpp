@@ -91,6 +91,72 @@ std::optional<Finding> rank_lost(const E& e) {
   return f;
 }
 
+namespace {
+
+// Where two stacks part, of the user's own frames from the outermost on: in one function, on
+// different lines. None where they do not.
+struct Parting {
+  const SeenFrame *one = nullptr, *other = nullptr;
+};
+
+Parting parting(const SeenProcess& a, const SeenProcess& b) {
+  const auto own = [](const SeenProcess& p) {
+    std::vector<const SeenFrame*> out;
+    for (auto frame = p.stack.rbegin(); frame != p.stack.rend(); ++frame)
+      if (frame->users) out.push_back(&*frame);
+    return out;
+  };
+  const auto left = own(a), right = own(b);
+  for (size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    if (left[i]->function != right[i]->function || left[i]->file != right[i]->file) return {};
+    if (left[i]->line != right[i]->line) return {left[i], right[i]};
+  }
+  return {};
+}
+
+// Stands still at something that others must come to.
+bool waits_for_all(const SeenProcess& p) {
+  const bool blocked = p.wait == Wait::kLock || p.wait == Wait::kPoll || p.wait == Wait::kSocket;
+  return p.there() && blocked && p.still_s >= kRankIsLostS && p.cores < 0.1 && !p.waits_for_task;
+}
+
+}  // namespace
+
+// All stand still: one in the loop over its batches, another behind that loop. They have not the
+// same number of batches.
+std::optional<Finding> uneven_batches(const E& e) {
+  if (!e.running()) return std::nullopt;
+  std::vector<const SeenProcess*> waiting;
+  for (const SeenProcess& p : e.seen.processes) {
+    if (p.role == Role::kOther || !p.there()) continue;
+    if (waits_for_all(p)) waiting.push_back(&p);
+    else if (p.cores >= 0.1) return std::nullopt;  // somebody may yet come
+  }
+  for (size_t i = 0; i < waiting.size(); ++i)
+    for (size_t k = i + 1; k < waiting.size(); ++k) {
+      const Parting parts = parting(*waiting[i], *waiting[k]);
+      if (!parts.one || parts.one->loops == parts.other->loops) continue;
+      const bool one_inside = parts.one->loops > parts.other->loops;
+      const SeenFrame &inside = one_inside ? *parts.one : *parts.other,
+                      &behind = one_inside ? *parts.other : *parts.one;
+      return Finding{
+          .cause = Cause::kUnevenBatches,
+          .severity = Severity::kCritical,
+          .confidence = 0.8,
+          .summary = "one process still has a batch, and the others are through with theirs",
+          .evidence = {fmt::format(
+                           "process {} waits in the loop over batches, process {} behind it",
+                           one_inside ? waiting[i]->pid : waiting[k]->pid,
+                           one_inside ? waiting[k]->pid : waiting[i]->pid),
+                       fmt::format("behind it: {}", place_text(behind))},
+          .where = place_text(inside),
+          .fix =
+              "give every process the same number of batches: drop_last=True, a "
+              "DistributedSampler, steps counted from the smallest share; in PyTorch model.join()"};
+    }
+  return std::nullopt;
+}
+
 std::optional<Finding> waits_for_others(const E& e) {
   const bool ranks = e.ranks() > 0;
   const double meeting =

@@ -34,6 +34,10 @@ constexpr Cause kOfNoUpdate[] = {Cause::kLossFrozen};
 constexpr Cause kOfRanks[] = {Cause::kWorkerDeadlock, Cause::kWaitsForServer};
 constexpr Cause kOfLostRank[] = {Cause::kWorkerDeadlock, Cause::kWaitsForServer, Cause::kWorkerDied,
                                  Cause::kMismatchedCollective, Cause::kRendezvousWaits};
+constexpr Cause kOfUneven[] = {Cause::kWorkerDeadlock, Cause::kMismatchedCollective,
+                               Cause::kRendezvousWaits, Cause::kWaitsForServer};
+constexpr Cause kOfLatePrefetch[] = {Cause::kSerialMap, Cause::kNoPrefetch, Cause::kPythonGenerator,
+                                     Cause::kInputBound};
 constexpr Cause kOfExchange[] = {Cause::kHotLine, Cause::kWaitsForServer};
 constexpr Cause kOfFilling[] = {Cause::kHostMemoryLeak, Cause::kDataloaderWorkers,
                                 Cause::kPythonGenerator, Cause::kInputBound};
@@ -46,6 +50,7 @@ constexpr Rule kMemory = by_looks<out_of_memory>;
 constexpr Rule kStorage = by_looks<storage>;
 constexpr Rule kOthers = by_looks<waits_for_others>;
 constexpr Rule kFiles = by_counters<slow_storage>;
+constexpr Rule kStill = weights_stand_still;
 
 constexpr CauseRule kRules[] = {
     // Refusals and deaths.
@@ -76,6 +81,7 @@ constexpr CauseRule kRules[] = {
     {Cause::kHostMemoryLeak, first_of<by_counters<leak>, by_looks<memory_grows>>, kWrong, kOfLeak},
     // Nothing goes on.
     {Cause::kRankLost, by_looks<rank_lost>, kSlow, kOfLostRank},
+    {Cause::kUnevenBatches, by_looks<uneven_batches>, kSlow, kOfUneven},
     {Cause::kRendezvousWaits, only<Cause::kRendezvousWaits, kOthers>, kSlow, kOfRanks},
     {Cause::kMismatchedCollective, only<Cause::kMismatchedCollective, kOthers>, kSlow, kOfRanks},
     {Cause::kWaitsForTerminal, waits_for_terminal},
@@ -83,8 +89,9 @@ constexpr CauseRule kRules[] = {
     {Cause::kLockOrder, lock_order},
     {Cause::kWorkerDeadlock,
      first_of<by_counters<worker_deadlock>, by_looks<worker_deadlock>, lock_never_released>},
-    {Cause::kSourceNeverYields, first_of<by_counters<source_never_yields>,
-                                         by_looks<source_never_yields, pipeline_never_yields>>},
+    {Cause::kSourceNeverYields,
+     first_of<by_counters<source_never_yields>,
+              by_looks<source_never_yields, pipeline_never_yields, thread_never_yields>>},
     {Cause::kShuffleFill, first_of<by_counters<shuffle_fill>, by_looks<shuffle_fill>>, kSlow,
      kOfFilling},
     {Cause::kWaitsForServer, waits_for_server},
@@ -103,27 +110,32 @@ constexpr CauseRule kRules[] = {
     // What is learnt.
     {Cause::kGradientNotConnected,
      first_of<by_counters<not_connected>, by_looks<gradient_not_connected>,
-              explained<Cause::kGradientNotConnected>>,
+              explained<Cause::kGradientNotConnected>, only<Cause::kGradientNotConnected, kStill>>,
      kWrong, kOfNoPath},
     {Cause::kWeightsNotUpdated,
-     first_of<by_counters<not_updated, rate_is_zero>, explained<Cause::kWeightsNotUpdated>>, kWrong,
-     kOfNoUpdate},
+     first_of<by_counters<not_updated, rate_is_zero>, explained<Cause::kWeightsNotUpdated>,
+              only<Cause::kWeightsNotUpdated, kStill>, weights_left_out>,
+     kWrong, kOfNoUpdate},
     {Cause::kBadInitialWeights,
-     first_of<by_counters<bad_start>, explained<Cause::kBadInitialWeights>>, kWrong, kOfWeights},
+     first_of<by_counters<bad_start>, live_bad_start, explained<Cause::kBadInitialWeights>>, kWrong,
+     kOfWeights},
     {Cause::kInputNotScaled,
      first_of<by_counters<input_not_scaled>, explained<Cause::kInputNotScaled>>, kWrong, kOfInput},
     {Cause::kExplodingGradients, by_counters<exploding>, kWrong, kOfExploding},
     {Cause::kVanishingGradients,
-     first_of<by_counters<vanishing>, explained<Cause::kVanishingGradients>>, kWrong, kOfVanishing},
-    {Cause::kDeadRelu, by_counters<dead_relu>, kWrong, kOfVanishing},
+     first_of<by_counters<vanishing>, live_vanishing, explained<Cause::kVanishingGradients>>,
+     kWrong, kOfVanishing},
+    {Cause::kDeadRelu, first_of<by_counters<dead_relu>, live_dead>, kWrong, kOfVanishing},
     {Cause::kLearningRate,
      first_of<by_counters<rate_too_high, rate_too_low>, told_growing, told_thrown, told_too_low,
-              told_vanished_rate, explained<Cause::kLearningRate>>,
+              told_vanished_rate, explained<Cause::kLearningRate>,
+              only<Cause::kLearningRate, kStill>, live_rate>,
      kWrong, kOfRate},
     {Cause::kNanLoss, first_of<by_counters<not_a_number>, told_nan>, kWrong},
     {Cause::kLossOscillates, told_oscillating, kWrong},
     {Cause::kLossFrozen, first_of<by_counters<loss_frozen>, told_frozen>, kWrong},
     // Data come too slowly.
+    {Cause::kWorkAfterPrefetch, work_after_prefetch, kSlow, kOfLatePrefetch},
     {Cause::kPerPixelPython, by_looks<per_pixel_python>},
     {Cause::kSequenceOnMainThread, by_looks<sequence_on_main_thread>},
     {Cause::kNetworkStorage, only<Cause::kNetworkStorage, kStorage>},

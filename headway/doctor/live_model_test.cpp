@@ -1,0 +1,140 @@
+#include <gtest/gtest.h>
+
+#include "headway/doctor/simulate_looks.h"
+
+namespace headway {
+namespace {
+
+// A training that makes 200 steps while its six weights are looked at, and learns; its losses go
+// from 2.3 to `last`.
+Trace looked_at(double last = 0.4) {
+  Trace trace = watched({training(300)});
+  Outside& seen = trace.outside;
+  for (int i = 0; i < 40; ++i)
+    seen.losses.push_back({0.5 * i, 5 * i, 2.3 + (last - 2.3) * i / 39 + 0.01 * (i % 2)});
+  seen.launched = true;
+  seen.progress.losses = 40, seen.progress.first_loss = 2.3;
+  seen.model = {.looks = 12,
+                .steps = 200,
+                .weights = 6,
+                .held = 6,
+                .held_in_model = 6,
+                .moved = 6,
+                .with_gradient = 6,
+                .optimizer = "Adam",
+                .rate = 1e-3,
+                .highest_rate = 1e-3};
+  for (const char* name : {"0", "2", "4"}) {
+    trace.weights.push_back({.name = std::string(name) + ".weight", .values = 64, .kernel = true});
+    trace.weights.push_back({.name = std::string(name) + ".bias", .values = 8});
+  }
+  for (int i = 0; i < 12; ++i)
+    trace.numbers.push_back({.step = 16 * i,
+                             .gradients = std::vector<double>(6, 0.01),
+                             .weights = std::vector<double>(6, 0.1)});
+  return trace;
+}
+
+TEST(LiveModel, WhoseWeightsMoveIsSound) { EXPECT_EQ(first_cause(looked_at()), "none"); }
+
+TEST(LiveModel, WhoseWeightsNeverMoveIsNamedWhateverTheLossesSay) {
+  Trace trace = looked_at();
+  trace.outside.model.moved = 0;
+  EXPECT_EQ(first_cause(trace), "weights-not-updated");
+  trace.outside.losses.clear();
+  EXPECT_EQ(first_cause(trace), "weights-not-updated");
+}
+
+TEST(LiveModel, ThatHadNoTimeToMoveIsNotAccused) {
+  Trace trace = looked_at();
+  trace.outside.model.moved = 0;
+  trace.outside.model.steps = 9;
+  EXPECT_EQ(first_cause(trace), "none");
+}
+
+TEST(LiveModel, WithoutAnyGradientIsNotConnected) {
+  Trace trace = looked_at();
+  trace.outside.model.moved = trace.outside.model.with_gradient = 0;
+  EXPECT_EQ(first_cause(trace), "gradient-not-connected");
+}
+
+TEST(LiveModel, WhoseRateIsZeroHasTheWrongRate) {
+  Trace trace = looked_at();
+  trace.outside.model.moved = 0;
+  trace.outside.model.rate = 0;
+  EXPECT_EQ(first_cause(trace), "learning-rate");
+}
+
+TEST(LiveModel, ThatNobodyTrainsIsNoFault) {
+  Trace trace = looked_at();
+  SeenModel& model = trace.outside.model;
+  model.moved = model.held = model.held_in_model = model.with_gradient = 0;
+  EXPECT_EQ(first_cause(trace), "none");
+  // A teacher stands still while the model that cannot be seen learns from it.
+  model.held = 6;
+  EXPECT_EQ(first_cause(trace), "none");
+  model.with_gradient = model.left_out = 6;
+  EXPECT_EQ(first_cause(trace), "weights-not-updated");
+}
+
+TEST(LiveModel, PartsThatNoOptimizerHoldsAreNamedWhereTheLossHardlyFalls) {
+  Trace learns = looked_at(), stays = looked_at(2.2);
+  learns.outside.model.left_out = stays.outside.model.left_out = 2;
+  EXPECT_EQ(first_cause(learns), "none");
+  EXPECT_EQ(first_cause(stays), "weights-not-updated");
+}
+
+TEST(LiveModel, ParametersOfJaxThatAreNeverReplacedAreNamed) {
+  Trace trace = looked_at(2.3);
+  trace.outside.model = {.looks = 12, .steps = 200, .weights = 6, .arrays = 6};
+  EXPECT_EQ(first_cause(trace), "weights-not-updated");
+  trace.outside.model.replaced = true;
+  EXPECT_NE(first_cause(trace), "weights-not-updated");
+}
+
+TEST(LiveModel, WhoseFirstKernelsGetNextToNothingVanishesOnlyIfNothingIsLearnt) {
+  for (const double last : {0.4, 2.29}) {
+    Trace trace = looked_at(last);
+    for (NumbersSample& look : trace.numbers) look.gradients[0] = 1e-8, look.gradients[2] = 1e-5;
+    EXPECT_EQ(first_cause(trace), last < 1 ? "none" : "vanishing-gradients");
+  }
+}
+
+TEST(LiveModel, AnEmbeddingThatGetsLittleIsNoVanishing) {
+  Trace trace = looked_at(2.29);
+  for (NumbersSample& look : trace.numbers) look.gradients[0] = 0;
+  EXPECT_NE(first_cause(trace), "vanishing-gradients");
+}
+
+TEST(LiveModel, WhoseKernelsGetExactlyNothingIsDead) {
+  Trace trace = looked_at(2.29);
+  for (NumbersSample& look : trace.numbers) look.gradients = {0, 0, 0, 0, 0, 0.01};
+  EXPECT_EQ(first_cause(trace), "dead-relu");
+}
+
+TEST(LiveModel, WhoseUnitsAreAlikeBeganBadly) {
+  Trace trace = looked_at(2.0);
+  trace.weights[0].identical_units = trace.weights[2].identical_units = true;
+  EXPECT_EQ(first_cause(trace), "bad-initial-weights");
+}
+
+TEST(LiveModel, RatesCountWithTheirOptimizer) {
+  Trace adam = looked_at(2.0), sgd = looked_at(2.0);
+  adam.outside.model.rate = adam.outside.model.highest_rate = 0.5;
+  sgd.outside.model = adam.outside.model;
+  sgd.outside.model.plain_steps = true;
+  EXPECT_EQ(first_cause(adam), "learning-rate");
+  EXPECT_EQ(first_cause(sgd), "none");
+}
+
+TEST(LiveModel, ARateThatFellToNothingIsNamed) {
+  Trace trace = looked_at(1.5);
+  trace.outside.model.rate = 1e-12;
+  trace.outside.model.tiny_rates = 3;
+  EXPECT_EQ(first_cause(trace), "none");
+  trace.outside.model.tiny_rates = 6;
+  EXPECT_EQ(first_cause(trace), "learning-rate");
+}
+
+}  // namespace
+}  // namespace headway

@@ -1,0 +1,203 @@
+// What the weights, gradients and optimizer of a running program say, read from outside.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/core/median.h"
+#include "headway/doctor/rules/counters.h"
+#include "headway/doctor/rules/observed.h"
+
+namespace headway {
+namespace {
+
+constexpr int64_t kFewLooks = 4, kManyLooks = 8;
+constexpr int64_t kFewSteps = 10, kManySteps = 40;  // gradients may be gathered over some
+constexpr double kLong = 20;                        // seconds after which few steps will do
+constexpr size_t kEnoughGradients = 5;              // looks
+constexpr double kDeadShare = 2.0 / 3;              // of the kernels
+
+const SeenModel* model_of(const Observations& o) {
+  return o.looks && o.looks->seen.model.looks >= kFewLooks ? &o.looks->seen.model : nullptr;
+}
+
+std::string rate_place(const Observations& o) {
+  const SeenFrame& at = o.looks->seen.learning_rate_at;
+  return at.line > 0 ? place_text(at) : o.ledger.where(Account::kComputes);
+}
+
+// Has it had the time to move a weight?
+bool made_steps(const Observations& o, const SeenModel& model) {
+  return model.steps >= kManySteps || (model.steps >= kFewSteps && o.looks->training_s() >= kLong);
+}
+
+Finding unmoved(const Observations& o, Cause cause, std::string summary, std::string fix) {
+  const SeenModel& m = o.looks->seen.model;
+  return {
+      .cause = cause,
+      .severity = Severity::kHigh,
+      .confidence = 0.9,
+      .summary = std::move(summary),
+      .evidence = {fmt::format("{} weights looked at {} times over {} steps: {} moved, {} had a "
+                               "gradient, {} are held by an optimizer",
+                               std::max(m.weights, m.held), m.looks, m.steps, m.moved,
+                               m.with_gradient, m.held_in_model)},
+      .where = rate_place(o),
+      .fix = std::move(fix)};
+}
+
+// The looks in which some gradient was there: between two steps they may have been cleared.
+std::vector<const NumbersSample*> with_gradients(const Trace& trace) {
+  std::vector<const NumbersSample*> out;
+  for (const NumbersSample& look : trace.numbers)
+    if (std::any_of(look.gradients.begin(), look.gradients.end(), [](double g) { return g > 0; }))
+      out.push_back(&look);
+  return out;
+}
+
+}  // namespace
+
+std::optional<Finding> weights_stand_still(const Observations& o) {
+  const SeenModel* m = model_of(o);
+  if (!m || !made_steps(o, *m) || m->moved > 0) return std::nullopt;
+  if (m->arrays > 0) {
+    if (m->replaced) return std::nullopt;
+    return unmoved(o, Cause::kWeightsNotUpdated,
+                   "the parameters are never replaced by those that the optimizer makes",
+                   "params = optax.apply_updates(params, updates), and give them to the next step");
+  }
+  if (m->held == 0 && m->with_gradient == 0) return std::nullopt;  // nothing is trained here
+  if (m->weights > 0 && m->held > 0 && m->held_in_model == 0) {
+    if (m->left_out == 0) return std::nullopt;  // another model may be the one that learns
+    return unmoved(
+        o, Cause::kWeightsNotUpdated,
+        "the optimizer holds weights of another model than the one being trained",
+        "make the optimizer from the parameters() of the model that the loss comes from");
+  }
+  if (m->held == 0)
+    return unmoved(o, Cause::kWeightsNotUpdated,
+                   "gradients are made, and no optimizer makes a step with them",
+                   "optimizer.step() after backward()");
+  if (m->rate == 0)
+    return unmoved(o, Cause::kLearningRate, "the learning rate is 0: no weight moves",
+                   "a learning rate above 0; look at the schedule, which may begin or end at 0");
+  if (m->with_gradient == 0) {
+    if (m->looks < kManyLooks) return std::nullopt;
+    return unmoved(
+        o, Cause::kGradientNotConnected,
+        "no gradient ever reaches the weights that the optimizer holds",
+        "backward() on the loss itself; take detach(), .data, item(), no_grad() out of the "
+        "way from the model to the loss");
+  }
+  return unmoved(o, Cause::kWeightsNotUpdated, "weights get gradients and do not move",
+                 "optimizer.step() in every step, zero_grad() before backward() and not between "
+                 "backward() and step()");
+}
+
+std::optional<Finding> weights_left_out(const Observations& o) {
+  const SeenModel* m = model_of(o);
+  if (!m || !made_steps(o, *m) || m->left_out == 0 || m->held == 0) return std::nullopt;
+  if (!losses_show(o, Unlearnt::kHardlyFalls)) return std::nullopt;
+  return unmoved(o, Cause::kWeightsNotUpdated,
+                 fmt::format("{} weights get gradients and are in no optimizer", m->left_out),
+                 "make the optimizer when the model is complete, from all its parameters()");
+}
+
+std::optional<Finding> live_rate(const Observations& o) {
+  constexpr double kHigh = 0.05, kHighPlain = 2, kLow = 2e-6, kLowPlain = 1e-5, kGone = 1e-4;
+  const SeenModel* m = model_of(o);
+  if (!m || m->rate < 0) return std::nullopt;
+  const bool plain = m->plain_steps;
+  const auto rate = [&](std::string summary, std::string fix) {
+    return Finding{.cause = Cause::kLearningRate,
+                   .severity = Severity::kHigh,
+                   .confidence = 0.85,
+                   .summary = std::move(summary),
+                   .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} recently",
+                                            o.losses.size(), o.losses.first(), o.losses.last())},
+                   .where = rate_place(o),
+                   .fix = std::move(fix)};
+  };
+  if (m->rate >= (plain ? kHighPlain : kHigh) && losses_show(o, Unlearnt::kHardlyFalls))
+    return rate(
+        fmt::format("the learning rate of {} is {:g}, far above what it is used with, and the "
+                    "loss hardly falls",
+                    m->optimizer, m->rate),
+        "a learning rate ten or a hundred times smaller: 1e-3 for Adam, 0.1 or less for SGD");
+  if (m->highest_rate > 0 && m->highest_rate <= (plain ? kLowPlain : kLow) &&
+      losses_show(o, Unlearnt::kFrozen))
+    return rate(fmt::format("the learning rate of {} is {:g}: no step can be seen in the loss",
+                            m->optimizer, m->highest_rate),
+                "a learning rate a hundred or a thousand times larger");
+  if (m->tiny_rates >= kFewLooks && m->highest_rate > 0 && m->rate < kGone * m->highest_rate)
+    return rate(fmt::format("the learning rate fell from {:g} to {:g}: nothing is learnt any more",
+                            m->highest_rate, m->rate),
+                "decay once per epoch instead of in every step, or by less; give the schedule the "
+                "number of steps that are really made");
+  return std::nullopt;
+}
+
+namespace {
+
+// Kernel after kernel less gets through. A first kernel alone that gets little may be an embedding,
+// most of whose rows are not in the batch.
+bool fades(const Trace& trace) {
+  constexpr double kByHalf = 0.1;
+  std::vector<double> usual;
+  const auto looks = with_gradients(trace);
+  for (size_t i = 0; i < trace.weights.size(); ++i) {
+    if (!trace.weights[i].kernel) continue;
+    std::vector<double> seen;
+    for (const NumbersSample* look : looks)
+      if (i < look->gradients.size() && look->gradients[i] >= 0) seen.push_back(look->gradients[i]);
+    usual.push_back(median(std::move(seen)));
+  }
+  if (usual.size() < 3) return false;
+  const double middle = usual[usual.size() / 2];
+  return usual.front() < kByHalf * middle && middle < kByHalf * usual.back();
+}
+
+}  // namespace
+
+std::optional<Finding> live_vanishing(const Observations& o) {
+  const SeenModel* m = model_of(o);
+  if (!m || !made_steps(o, *m) || !losses_show(o, Unlearnt::kStays) || !fades(o.trace))
+    return std::nullopt;
+  return vanishing(o.counters);
+}
+
+std::optional<Finding> live_bad_start(const Observations& o) {
+  const SeenModel* m = model_of(o);
+  if (!m || !made_steps(o, *m) || !losses_show(o, Unlearnt::kHardlyFalls)) return std::nullopt;
+  return bad_start(o.counters);
+}
+
+// No gradient at all in most kernels, and some elsewhere: what lies between gives 0 for every
+// sample.
+std::optional<Finding> live_dead(const Observations& o) {
+  if (!model_of(o) || !losses_show(o, Unlearnt::kStays)) return std::nullopt;
+  const auto looks = with_gradients(o.trace);
+  if (looks.size() < kEnoughGradients) return std::nullopt;
+  size_t kernels = 0;
+  std::vector<std::string> dead;
+  for (size_t i = 0; i < o.trace.weights.size(); ++i) {
+    if (!o.trace.weights[i].kernel) continue;
+    ++kernels;
+    const bool never = std::all_of(looks.begin(), looks.end(), [&](const NumbersSample* look) {
+      return i < look->gradients.size() && look->gradients[i] == 0;
+    });
+    if (never) dead.push_back(o.trace.weights[i].name);
+  }
+  if (dead.empty() || double(dead.size()) < kDeadShare * double(kernels)) return std::nullopt;
+  return Finding{
+      .cause = Cause::kDeadRelu,
+      .severity = Severity::kHigh,
+      .confidence = 0.85,
+      .summary = fmt::format("{} of {} kernels get gradients that are exactly 0: their units never "
+                             "fire",
+                             dead.size(), kernels),
+      .evidence = {fmt::format("in each of {} looks at {}", looks.size(), dead.front())},
+      .where = dead.front(),
+      .fix = "a tenth of the learning rate, he_normal, a bias of 0; leaky_relu cannot die"};
+}
+
+}  // namespace headway

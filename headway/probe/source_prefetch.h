@@ -1,0 +1,11 @@
+#pragma once
+
+#include "headway/probe/python_source.h"
+
+namespace headway {
+
+// The line of a tf.data map() that stands behind the last prefetch(), in the same chain, on the
+// variable that the chain was given to, or on what a function of the source gives back; 0: none.
+int64_t map_behind_prefetch(const PythonSource& source);
+
+}  // namespace headway

@@ -1,0 +1,34 @@
+#include "headway/probe/source_prefetch.h"
+
+#include <gtest/gtest.h>
+
+namespace headway {
+namespace {
+
+int64_t line_in(const std::vector<std::string>& lines) {
+  return map_behind_prefetch(PythonSource(lines));
+}
+
+TEST(SourcePrefetch, AMapBehindItInOneChainIsFound) {
+  EXPECT_EQ(line_in({"ds = files.map(load).batch(8).prefetch(2).map(augment)"}), 1);
+  EXPECT_EQ(line_in({"ds = (files.map(load)", "      .prefetch(2)", "      .map(augment))"}), 3);
+  EXPECT_EQ(line_in({"ds = files.map(load).batch(8).prefetch(2)"}), 0);
+}
+
+TEST(SourcePrefetch, AMapOnTheVariableIsFound) {
+  EXPECT_EQ(line_in({"ds = ds.prefetch(2)", "ds = ds.map(augment)", "model.fit(ds)"}), 2);
+  EXPECT_EQ(line_in({"ds = ds.prefetch(2)", "ds = ds.map(augment)", "ds = ds.prefetch(2)"}), 0);
+  EXPECT_EQ(line_in({"ds = ds.map(load)", "ds = ds.prefetch(2)", "other = raw.map(load)"}), 0);
+}
+
+TEST(SourcePrefetch, AMapOnWhatAFunctionGivesBackIsFound) {
+  EXPECT_EQ(line_in({"def make(paths):", "    ds = read(paths).prefetch(2)", "    return ds",
+                     "train = make(paths).map(augment)"}),
+            4);
+  EXPECT_EQ(line_in({"def make(paths):", "    return read(paths).map(f).prefetch(2)",
+                     "train = make(paths)", "names = list(map(str, paths))"}),
+            0);
+}
+
+}  // namespace
+}  // namespace headway
