@@ -105,13 +105,13 @@ TEST(OutsideRules, WorkersThatWaitForWorkAreNot) {
   EXPECT_EQ(first_cause(trace), "none");
 }
 
-// Two workers on 4 cores, each with so many threads that want one.
-std::string cause_of_threads(int64_t each) {
+// Two workers, or two more trainings, on 4 cores, each with so many threads that want one.
+std::string cause_of_threads(int64_t each, Role role = Role::kWorker) {
   Trace trace = watched({training(300)});
   Outside& seen = trace.outside;
   for (int64_t pid : {2, 3})
     seen.processes.push_back({.pid = pid,
-                              .role = Role::kWorker,
+                              .role = role,
                               .name = "python",
                               .state = TaskState::kRunning,
                               .threads = each,
@@ -126,8 +126,13 @@ TEST(OutsideRules, WorkersWithManyThreadsEachGetInEachOthersWay) {
   EXPECT_EQ(cause_of_threads(2), "none");
 }
 
-// Nothing moves: the main process waits for the end of one that it started, which waits for this.
-std::string cause_behind(Wait wait_of_child) {
+TEST(OutsideRules, TrainingsSideBySideWithManyThreadsEachDoToo) {
+  EXPECT_EQ(cause_of_threads(16, Role::kRank), "thread-oversubscription");
+  EXPECT_EQ(cause_of_threads(2, Role::kRank), "none");
+}
+
+// Nothing moves: the main process waits for one that it started, which waits for this.
+std::string cause_behind(Wait wait_of_child, Wait wait_of_main = Wait::kChild) {
   Trace trace = watched({stack(
       Activity::kUser, Wait::kChild,
       {library("subprocess.py", "Popen.wait"), users(20, "score", "if proc.wait() != 0:")}, 300)});
@@ -135,7 +140,7 @@ std::string cause_behind(Wait wait_of_child) {
   seen.quiet_s = seen.main_still_s = 12;
   seen.cores = 0;
   seen.processes[0].cores = 0;
-  seen.processes[0].wait = Wait::kChild;
+  seen.processes[0].wait = wait_of_main;
   seen.processes.push_back({.pid = 2,
                             .role = Role::kWorker,
                             .name = "python",
@@ -147,6 +152,9 @@ std::string cause_behind(Wait wait_of_child) {
 TEST(OutsideRules, WhatAStartedProcessWaitsForHoldsTheRunUp) {
   EXPECT_EQ(cause_behind(Wait::kPipe), "waits-for-pipe");
   EXPECT_EQ(cause_behind(Wait::kTerminal), "waits-for-terminal");
+  EXPECT_EQ(cause_behind(Wait::kFileLock), "waits-for-file-lock");
+  // However the main process waits: this is never waiting for work.
+  EXPECT_EQ(cause_behind(Wait::kFileLock, Wait::kSleep), "waits-for-file-lock");
 }
 
 // Memory in use grows by 10 MB per second; so much of that is newly asked for.

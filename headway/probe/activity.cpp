@@ -91,6 +91,8 @@ constexpr Known kKnown[] = {
     {"jax/_src/stages.py", "compile", Activity::kTrace},
     {"distribute/collective_all_reduce_strategy.py", "_initialize_multi_worker",
      Activity::kRendezvous},
+    {"distribute/parameter_server_strategy_v2.py", "_connect_to_cluster", Activity::kRendezvous},
+    {"training/server_lib.py", "join", Activity::kIdle},
     {"jax/_src/distributed.py", "initialize", Activity::kRendezvous},
     {"torch/distributed/rendezvous.py", "", Activity::kRendezvous},
     {"torch/distributed/elastic/rendezvous", "", Activity::kRendezvous},

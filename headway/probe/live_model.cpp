@@ -190,10 +190,19 @@ void LiveModel::read_weights(const Found& found, NumbersSample& sample) {
     weight.got_gradient = true;
     sample.gradients[index] = root_mean_square(tensors_.values_of(*gradient, kSampled));
   }
-  // Just cleared: they say nothing.
-  if (std::none_of(sample.gradients.begin(), sample.gradients.end(),
-                   [](double g) { return g > 0; }))
-    sample.gradients.assign(sample.gradients.size(), -1);
+}
+
+// A gradient that is 0 now and is not at other times was cleared, and what goes back from the loss
+// has not come to it yet: it says nothing.
+void LiveModel::leave_out_cleared(NumbersSample& sample) {
+  had_gradient_.resize(sample.gradients.size());
+  for (size_t i = 0; i < sample.gradients.size(); ++i) {
+    if (sample.gradients[i] == 0 && had_gradient_[i]) sample.gradients[i] = -1;
+    if (sample.gradients[i] <= 0 || had_gradient_[i]) continue;
+    had_gradient_[i] = true;
+    for (NumbersSample& earlier : numbers_)
+      if (i < earlier.gradients.size() && earlier.gradients[i] == 0) earlier.gradients[i] = -1;
+  }
 }
 
 void LiveModel::count(int64_t step) {
@@ -226,6 +235,7 @@ void LiveModel::look(const PythonThread& thread, double now_s, int64_t step) {
     if (first_step_ < 0) first_step_ = step, arrays_ = found.arrays;
     NumbersSample sample{.step = step, .at_s = now_s};
     read_weights(found, sample);
+    leave_out_cleared(sample);
     count(step);
     ++seen_.looks;
     if (!torch) {

@@ -52,6 +52,7 @@ class LiveModel {
   void list_arrays(uint64_t object, int depth, std::set<uint64_t>& arrays);
   void read_optimizer(uint64_t optimizer, Found& found);
   void read_weights(const Found& found, NumbersSample& sample);
+  void leave_out_cleared(NumbersSample& sample);
   void count(int64_t step);
 
   PythonAttributes attributes_;
@@ -60,6 +61,7 @@ class LiveModel {
   std::map<uint64_t, Kind> kinds_;      // of types
   std::map<uint64_t, Weight> tracked_;  // by the address of their object
   std::vector<uint64_t> order_;
+  std::vector<bool> had_gradient_;  // that was not 0, in this order
   std::set<uint64_t> arrays_;  // of JAX, when they were first seen
   int64_t first_step_ = -1;
   double next_s_ = 0;

@@ -11,7 +11,7 @@
 namespace headway {
 namespace {
 
-constexpr size_t kMostMissing = 5, kMostEndless = 20, kMostSettings = 20;
+constexpr size_t kMostMissing = 5, kMostEndless = 20, kMostSettings = 20, kMostCompiled = 60;
 constexpr int64_t kLargestBatch = 1 << 24;
 
 template <typename T>
@@ -33,10 +33,13 @@ void note_place(Target& target, const std::string& file, int64_t line, SeenFrame
     place = {redact_path(file), "", line, true, target.sources.text(file, line)};
 }
 
+bool is_known(Hint kind, const Outside& out) {
+  return std::any_of(out.hints.begin(), out.hints.end(),
+                     [&](const SeenHint& each) { return each.kind == kind; });
+}
+
 void note_hint(Target& target, const std::string& file, const SourceHint& hint, Outside& out) {
-  const bool known = std::any_of(out.hints.begin(), out.hints.end(),
-                                 [&](const SeenHint& each) { return each.kind == hint.kind; });
-  if (known) return;
+  if (is_known(hint.kind, out)) return;
   note_place(target, file, hint.line, out.hints.emplace_back(SeenHint{hint.kind, {}}).at);
 }
 
@@ -70,6 +73,16 @@ void note_source(Target& target, const PythonThread& thread, Outside& out) {
   }
 }
 
+void note_shape_clash(Target& target, const PythonThread& thread, Outside& out) {
+  if (!target.clash() || is_known(Hint::kShapeClash, out)) return;
+  for (const PythonFrame& frame : thread.frames) {
+    if (!frame.code->users) continue;
+    const std::string& file = frame.code->file;
+    const int64_t line = target.clash()->line_in(frame, target.sources.facts(file).differences);
+    if (line > 0) return note_hint(target, file, {Hint::kShapeClash, line}, out);
+  }
+}
+
 void note_thread_settings(Target& target, const PythonThread& thread, Outside& out) {
   for (const PythonFrame& frame : thread.frames) {
     if (!frame.code->users) continue;
@@ -94,6 +107,11 @@ void note_surroundings(const Surroundings& around, pid_t main, Outside& out) {
   std::erase_if(out.settings, [](const SeenThreadSetting& each) { return each.at.line == 0; });
   for (SeenThreadSetting& setting : environment_settings_of(main))
     out.settings.push_back(std::move(setting));
+}
+
+void note_compiled(int64_t pieces, double at_s, int64_t steps, Outside& out) {
+  if (out.compiled.size() == kMostCompiled) out.compiled.erase(out.compiled.begin());
+  out.compiled.push_back({.at_s = at_s, .steps = steps, .pieces = pieces});
 }
 
 void note_values(const std::vector<SeenValue>& values, pid_t main, Outside& out) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headway/probe/source_differences.h"
 #include "headway/probe/source_learning.h"
 
 namespace headway {
@@ -23,6 +24,7 @@ struct SourceFacts {
   int64_t batch_size = 0;           // ... that number
   int64_t keeps = 0;                // appends to a list that nothing empties
   std::vector<SourceHint> hints{};  // why little may be learnt
+  std::vector<SourceDifference> differences{};
 };
 SourceFacts facts_in(const std::vector<std::string>& lines);
 

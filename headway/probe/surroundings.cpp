@@ -62,12 +62,21 @@ void look_at_files(pid_t pid, Surroundings& out) {
   }
 }
 
+// "7f10-7f20 r-xp 00000000 00:00 0": code in memory without a file, or one that torch.compile made.
+bool is_compiled(const std::string& mapping) {
+  const size_t rights = mapping.find(' ') + 1;
+  if (rights == 0 || rights + 2 >= mapping.size() || mapping[rights + 2] != 'x') return false;
+  return mapping.find_first_of("/[") == std::string::npos ||
+         mapping.find("/torchinductor_") != std::string::npos;
+}
+
 void look_at_libraries(pid_t pid, Surroundings& out) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   std::set<std::string> seen;
   bool plain = false, faster = false;
   size_t lines = 0;
   for (std::string line; lines < kMostMappings && std::getline(maps, line); ++lines) {
+    out.compiled += is_compiled(line);
     const size_t slash = line.rfind('/');
     if (slash == std::string::npos || line.find(".so") == std::string::npos) continue;
     const std::string name = line.substr(slash + 1);

@@ -20,6 +20,7 @@ struct Surroundings {
   bool reference_blas = false;                // the plain BLAS, and no faster one
   int64_t open_files = 0, open_files_limit = 0;
   bool gpu_open = false;  // a device of NVIDIA's
+  int64_t compiled = 0;   // executable mappings that no library brought: XLA's, torch.compile's
 };
 Surroundings look_around(pid_t pid);
 

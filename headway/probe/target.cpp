@@ -96,6 +96,7 @@ void Target::look_for_python(double now_s) {
     values_ = std::make_unique<PythonValues>(*stacks_);
     prints_ = std::make_unique<PythonPrints>(*stacks_);
     model_ = std::make_unique<LiveModel>(*stacks_);
+    clash_ = std::make_unique<ShapeClash>(*stacks_);
     seen.python = fmt::format("{}.{}", runtime->version.major, runtime->version.minor);
     problem.clear();
   } catch (const Error& e) {
@@ -109,7 +110,7 @@ void Target::stop_at(int64_t ns) {
 }
 
 void Target::forget() {
-  model_.reset(), prints_.reset(), values_.reset(), stacks_.reset();
+  clash_.reset(), model_.reset(), prints_.reset(), values_.reset(), stacks_.reset();
   sources = SourceLines(pid_);
   main_stack = {};
   looked_s_ = -1e9;

@@ -14,6 +14,7 @@
 #include "headway/probe/python_prints.h"
 #include "headway/probe/python_stack.h"
 #include "headway/probe/python_values.h"
+#include "headway/probe/shape_clash.h"
 #include "headway/probe/source_lines.h"
 #include "headway/probe/waits.h"
 #include "headway/trace/outside.h"
@@ -43,6 +44,7 @@ class Target {
 
   // The model that its main thread trains, as far as it can be seen; nullptr without Python.
   LiveModel* model() { return model_.get(); }
+  ShapeClash* clash() { return clash_.get(); }
 
   std::vector<SeenThreads> threads_by_name() const;
 
@@ -89,6 +91,7 @@ class Target {
   std::unique_ptr<PythonValues> values_;
   std::unique_ptr<PythonPrints> prints_;
   std::unique_ptr<LiveModel> model_;
+  std::unique_ptr<ShapeClash> clash_;
   ThreadCounters counters_;
   std::map<pid_t, double> thread_wants_;  // cores, used or waited for of late
   std::map<pid_t, pid_t> outside_;        // numbers of threads, when they differ

@@ -240,7 +240,10 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
     account = seen.account;  // of a torn one by its outer frames, which stood still
     if (role == Role::kMain) account = compiling_.account_of(seen, now_s());
     if (role == Role::kMain) last_account_ = seen.account;
-    if (role == Role::kMain && !thread.torn) note_training_thread(thread, seen);
+    if (role == Role::kMain && !thread.torn) {
+      note_training_thread(thread, seen);
+      if (trains && seen_.framework == Framework::kTorch) note_shape_clash(target, thread, seen_);
+    }
     if (role == Role::kWorker && seen.activity == Activity::kIdle &&
         thread.frames.back().code->file.ends_with("resource_tracker.py"))
       target.seen.role = Role::kOther;
@@ -416,6 +419,7 @@ void Watcher::look_around_all() {
   if (!targets_.count(main_)) return;
   const Surroundings around = look_around(main_);
   note_surroundings(around, main_, seen_);
+  note_compiled(around.compiled, now_s(), progress().steps, seen_);
   if (keras_fits_) seen_.framework = Framework::kKeras;
   seen_.fits = keras_fits_ || lightning_fits_;
   output_.framework(seen_.framework != Framework::kNone);

@@ -148,6 +148,7 @@ enum class Hint : uint8_t {
   kHighRate,          // a learning rate that few models bear with this optimizer
   kLowRate,           // ... with which no step can be seen
   kUnscaledInput,     // values from 0 to 255, and nothing divides them
+  kShapeClash,        // a difference of (n, 1) and (n), which is (n, n)
 };
 template <>
 struct Texts<Hint> {
@@ -155,7 +156,8 @@ struct Texts<Hint> {
       "second-softmax", "missing-softmax", "one-unit-softmax", "rectified-output",
       "bounded-output", "held-weights",    "no-step",          "cleared-gradients",
       "other-weights",  "replaced-layers", "constant-weights", "saturating-layers",
-      "cut-gradient",   "high-rate",       "low-rate",         "unscaled-input"};
+      "cut-gradient",   "high-rate",       "low-rate",         "unscaled-input",
+      "shape-clash"};
 };
 
 // How the kernel has a process.

@@ -235,6 +235,13 @@ struct LedgerBlock {
   double idle_s = 0;        // cores x seconds used by nobody
 };
 
+// Code that the process compiled for itself (XLA, JAX, torch.compile) and holds in memory.
+struct SeenCompiled {
+  double at_s = 0;
+  int64_t steps = 0;  // made until then
+  int64_t pieces = 0;
+};
+
 struct Outside {
   bool seen = false;
   double at_s = 0;
@@ -259,6 +266,7 @@ struct Outside {
   std::vector<SeenLoss> losses{};           // oldest first, thinned
   std::vector<SeenNeighbour> neighbours{};  // the busiest first
   std::vector<SeenThreadSetting> settings{};
+  std::vector<SeenCompiled> compiled{};  // every few seconds; the last ones, oldest first
   int64_t batch_size = 0;                        // of fit; 0: not known
   bool batch_is_empty = false;                   // the list that should hold the samples holds none
   bool reference_blas = false;                   // the plain BLAS is loaded, and no faster one

@@ -222,6 +222,13 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
 }
 
 template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenCompiled> {
+  f("at_s", s.at_s);
+  f("steps", s.steps);
+  f("pieces", s.pieces);
+}
+
+template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Outside> {
   f("seen", s.seen);
   f("at_s", s.at_s);
@@ -247,6 +254,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("losses", s.losses);
   f("neighbours", s.neighbours);
   f("settings", s.settings);
+  f("compiled", s.compiled);
   f("batch_size", s.batch_size);
   f("batch_is_empty", s.batch_is_empty);
   f("reference_blas", s.reference_blas);

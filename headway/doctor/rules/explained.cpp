@@ -31,6 +31,10 @@ constexpr Explanation kExplanations[] = {
      "the loss takes probabilities, and the model ends in something else",
      "from_logits=True in the loss, or a softmax (one unit: sigmoid; NLLLoss: log_softmax) at the "
      "end"},
+    {Hint::kShapeClash, Cause::kLossOutputMismatch, Unlearnt::kHardlyFalls,
+     "predictions of shape (n, 1) and targets of shape (n): their difference has the shape (n, n), "
+     "and only the mean of the targets is learnt",
+     "give both the same shape: prediction.squeeze(1), or target.unsqueeze(1)"},
     {Hint::kBoundedOutput, Cause::kLossOutputMismatch, Unlearnt::kStaysBeyond,
      "the model ends in a sigmoid or tanh, and its targets are larger than that can get",
      "a last layer without activation, or targets scaled into its range"},

@@ -25,6 +25,27 @@ using E = OutsideEvidence;
 
 bool does(const SeenStack& s, Activity activity) { return on_main(s) && s.activity == activity; }
 
+// What a compiler inside the step made of late: its work there shows in no stack.
+struct Compiled {
+  int64_t pieces = 0, steps = 0;
+  double seconds = 0;
+  double share() const { return seconds > 0 ? kPieceS * double(pieces) / seconds : 0; }
+  static constexpr double kPieceS = 0.01;  // of compiling, at least; 27 to 50 ms were measured
+};
+
+// Nothing unless each of the last looks found more and steps were made meanwhile: warming up ends,
+// and what is prepared before the first step is no part of it.
+Compiled compiled_of_late(const Outside& seen) {
+  constexpr size_t kLooks = 3;
+  const std::vector<SeenCompiled>& all = seen.compiled;
+  if (all.size() < kLooks || all[all.size() - kLooks].steps == 0) return {};
+  for (size_t i = all.size() - kLooks + 1; i < all.size(); ++i)
+    if (all[i].pieces <= all[i - 1].pieces) return {};
+  const SeenCompiled &from = all[all.size() - kLooks], &to = all.back();
+  if (to.steps <= from.steps) return {};
+  return {to.pieces - from.pieces, to.steps - from.steps, to.at_s - from.at_s};
+}
+
 }  // namespace
 
 // The first step always builds a graph; the ledger begins behind it.
@@ -32,21 +53,27 @@ std::optional<Finding> retracing(const Observations& o) {
   if (!o.looks) return std::nullopt;
   const E& e = *o.looks;
   const Share compiles = o.ledger.alone({Account::kCompiles});
+  const Compiled inside = compiled_of_late(e.seen);
+  const bool compiles_inside = inside.share() >= kTracing;
   const bool said = e.seen.output.retracings > 0;
   const bool keeps_on = o.ledger.is_enough() && o.ledger.seconds() >= kSettledS &&
                         e.seen.progress.steps >= kFewSteps && compiles.low >= kTracing &&
                         o.late.alone({Account::kCompiles}).share >= kTracing;
-  if (!said && !keeps_on) return std::nullopt;
+  if (!said && !keeps_on && !compiles_inside) return std::nullopt;
   Finding f{.cause = Cause::kRetracing,
-            .severity = said && !keeps_on ? Severity::kWarning : Severity::kHigh,
-            .confidence = said ? 0.95 : 0.8,
+            .severity = keeps_on || compiles_inside ? Severity::kHigh : Severity::kWarning,
+            .confidence = said || compiles_inside ? 0.95 : 0.8,
             .summary = "a graph is built again and again instead of once",
             .evidence = {"the training thread builds graphs " + share_text(compiles)},
             .fix =
                 "give every batch the same shape (pad to a few sizes, drop_remainder=True) and "
                 "tensors instead of Python numbers; make the compiled function once, outside the "
                 "loop (tf.function: input_signature, reduce_retracing=True)",
-            .predicted_gain = gain_without(compiles.low)};
+            .predicted_gain = gain_without(
+                std::max(compiles.low, compiles_inside ? inside.share() : 0))};
+  if (compiles_inside)
+    f.evidence.push_back(fmt::format("{} new pieces of compiled code in the last {}, over {} steps",
+                                     inside.pieces, duration_text(inside.seconds), inside.steps));
   if (said) f.evidence.push_back("TensorFlow warns of it itself");
   const HotLine hot = e.hottest([](const SeenStack& s) { return does(s, Activity::kTrace); });
   if (hot.frame) f.where = place_text(*hot.frame);

@@ -240,18 +240,22 @@ std::optional<Finding> single_core(const E& e) {
 
 namespace {
 
-// Workers that compute with as many threads each as there are cores, or more.
+// Workers, or trainings that are equals, that compute with as many threads each as there are cores,
+// or more.
 std::optional<Finding> workers_oversubscribe(const E& e) {
   int64_t all = 0, most = 0, processes = 0, full = 0;
-  for (const SeenProcess& p : e.seen.processes) {
+  const auto& there = e.seen.processes;
+  const bool ranks = std::any_of(there.begin(), there.end(),
+                                 [](const SeenProcess& p) { return p.role == Role::kRank; });
+  for (const SeenProcess& p : there) {
     if (!p.there() || p.wanting == 0) continue;
     ++processes, all += p.wanting;
-    if (p.role != Role::kWorker) continue;
+    if (p.role == Role::kMain && !ranks) continue;  // it may train with all cores
     most = std::max(most, p.wanting);
     full += double(p.wanting) >= e.cpus();  // would fill the machine alone
   }
   // Trainings side by side, each for all cores: they wait for each other in every operation.
-  const double many = full >= 2 && e.workers_train() ? kManyPerCore : 2 * kManyPerCore;
+  const double many = full >= 2 && (ranks || e.workers_train()) ? kManyPerCore : 2 * kManyPerCore;
   if (e.seen.ready_share < kCrowded || double(most) < e.cpus() || double(all) < many * e.cpus() ||
       e.seen.wanted_cores < many / 2 * e.cpus())
     return std::nullopt;
@@ -262,12 +266,12 @@ std::optional<Finding> workers_oversubscribe(const E& e) {
       .summary = fmt::format("{} threads of {} processes share {:.3g} cores and get in each "
                              "other's way",
                              all, processes, e.cpus()),
-      .evidence = {fmt::format("up to {} threads in one worker want a core; ready threads had none "
+      .evidence = {fmt::format("up to {} threads in one process want a core; ready threads had none "
                                "{:.0f}% of their time",
                                most, 100 * e.seen.ready_share)},
-      .where = "threads of the workers",
+      .where = ranks ? "threads of each process" : "threads of the workers",
       .fix =
-          "one thread per worker: OMP_NUM_THREADS=1 before they start, "
+          "one thread per process: OMP_NUM_THREADS=1 before they start, "
           "threadpoolctl.threadpool_limits(1) or torch.set_num_threads(1) in them"};
 }
 
@@ -275,7 +279,7 @@ std::optional<Finding> workers_oversubscribe(const E& e) {
 
 std::optional<Finding> thread_oversubscription(const E& e) {
   if (e.seen.at_s < 8) return std::nullopt;
-  if (e.workers() > 0) return workers_oversubscribe(e);
+  if (e.workers() > 0 || e.ranks() > 0) return workers_oversubscribe(e);
   if (!e.training()) return std::nullopt;
   int64_t busy = 0;
   std::string names;

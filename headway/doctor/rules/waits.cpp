@@ -22,11 +22,15 @@ bool is_maker(const SeenStack& s) {
   return !on_main(s) && s.user_frame() && s.activity != Activity::kIdle;
 }
 
-// Who holds the run up: the main process, or, where it waits for the end of a process that it
-// started, that one, if it waits for this.
+// Nobody waits for these because there is nothing to do: whoever of the run does, holds it up.
+bool is_never_idle(Wait kind) { return kind == Wait::kFileLock || kind == Wait::kTerminal; }
+
+// Who holds the run up: the main process, or, where it waits for a process that it started, that
+// one, if it waits for this.
 const SeenProcess* who_waits(const Observations& o, Wait kind) {
   const SeenProcess* main = o.main();
-  if (!main || main->wait != Wait::kChild) return main;
+  if (!main || main->wait == kind) return main;
+  if (main->wait != Wait::kChild && !is_never_idle(kind)) return main;
   for (const SeenProcess& p : o.seen()->processes)
     if (&p != main && p.there() && p.wait == kind && p.cores < kStillCores) return &p;
   return main;
@@ -52,6 +56,14 @@ bool makers_wait(const Observations& o, Wait kind) {
   return all > 0 && double(o.looks->count(waits, true)) >= kNearlyAlways * double(all);
 }
 
+// It waits, and processes that it started work meanwhile: what it waits for is their result.
+bool own_processes_work(const Observations& o) {
+  double cores = 0;
+  for (const SeenProcess& p : o.seen()->processes)
+    if (&p != o.main() && p.there()) cores += p.cores;
+  return cores >= kOneCore;
+}
+
 // Who stands still waits for it now; who only waits often does so in its steps.
 std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, const char* what,
                                  const char* fix) {
@@ -67,7 +79,7 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
         fmt::format("nothing new for {}, no core is used", duration_text(o.seen()->quiet_s))};
     if (who != main) {
       f.summary = fmt::format("process {}, which was started here, {}", who->pid, f.summary);
-      f.evidence.push_back("the training waits for its end at " + f.where);
+      f.evidence.push_back("the training waits for it at " + f.where);
       if (const std::string place = users_place(*who); !place.empty()) f.where = place;
     }
     return f;
@@ -82,6 +94,7 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
     if (hot.frame) f.where = place_text(*hot.frame);
     return f;
   }
+  if (kind == Wait::kSocket && own_processes_work(o)) return std::nullopt;
   const auto waits = [&](const SeenStack& s) {
     // What workers of a loader hand over comes through pipes, too: that is waiting for data.
     return on_main(s) && s.wait == kind && s.activity != Activity::kCollective &&
