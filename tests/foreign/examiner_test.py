@@ -211,6 +211,9 @@ class Examiner(unittest.TestCase):
         stuck = self.case(ONE.replace("verdict: slow", "verdict: stuck"))
         result = judge.judge(stuck, {**verdict(("serial-map", "high")), "changes": changes})
         self.assertEqual((result.named_s, result.named_in_time), (11, True))
+        changes.insert(1, {"at_s": 36, "verdict": "slow", "cause": "serial-map"})  # the name came before
+        result = judge.judge(stuck, {**verdict(("serial-map", "high")), "changes": changes})
+        self.assertEqual(result.named_s, 7)
 
     def test_a_case_for_machines_has_all_that_was_asked_for(self):
         told = judge.as_json(self.judged((1, "healthy", ""), (16, "slow", "serial-map")))

@@ -69,8 +69,13 @@ def late_changes(changes):
 
 
 def first_named(changes, right):
-    """How many seconds it took to say one of these causes: since nothing moves, or else since the watch began. Or None."""
-    return next((change.get("still_s", change["at_s"]) for change in changes or [] if change.get("cause") in right), None)
+    """How many seconds it took to say one of these causes: since nothing moves, or else since the watch began. Or None.
+    The right name may come first, and that nothing moves a moment later: then it counts from the same last movement."""
+    named = next((change for change in changes or [] if change.get("cause") in right), None)
+    if named is None:
+        return None
+    stood = [change["at_s"] - change["still_s"] for change in changes if "still_s" in change and change["cause"] in right]
+    return max(0.0, named["at_s"] - stood[0]) if stood else named["at_s"]
 
 
 def line_of(where, path):

@@ -1,9 +1,12 @@
 """A healthy training that uses every core: what neighbours.py puts others beside."""
+import os
+
 import torch
 from torch import nn
 
 
 def main():
+    torch.set_num_threads(len(os.sched_getaffinity(0)))  # by itself it counts two threads of a core as one
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)

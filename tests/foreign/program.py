@@ -57,7 +57,9 @@ def round_of(name):
 
 
 def all_sets():
-    return ["programs", "held_out", *(f"blind/{folder.name}" for folder in sorted(BLIND.glob("round*")))]
+    """In the order they were made: round 2 before round 10."""
+    folders = sorted(BLIND.glob("round*"), key=lambda folder: int(folder.name.removeprefix("round")))
+    return ["programs", "held_out", *(f"blind/{folder.name}" for folder in folders)]
 
 
 def programs_of(name):

@@ -29,25 +29,42 @@ def rows(record):
         yield f"| {case['name']} | {case['expected']} | skipped: {case['why']} | - | **miss** |"
 
 
+def counts(record):
+    """(faults named right, faults, healthy ones accused, healthy ones) of one round; what was skipped counts."""
+    faulty = [case for case in record["cases"] if case["expected"] != "healthy"]
+    healthy = [case for case in record["cases"] if case["expected"] == "healthy"]
+    skipped_faults = sum(case["expected"] != "healthy" for case in record["skipped"])
+    return (sum(case["right"] for case in faulty), len(faulty) + skipped_faults,
+            sum(case["accused"] for case in healthy), len(healthy) + len(record["skipped"]) - skipped_faults)
+
+
+def overview(records):
+    """A line for each round, and one for all."""
+    lines = ["## All rounds", "", "| round | faults named right | healthy programs accused |", "|---|---|---|"]
+    for record in records:
+        right, faults, accused, healthy = counts(record)
+        lines.append(f"| {record['set'].removeprefix('blind/round')} | {percent(right, faults)} | {percent(accused, healthy)} |")
+    right, faults, accused, healthy = map(sum, zip(*map(counts, records)))
+    lines.append(f"| all | {percent(right, faults)} | {percent(accused, healthy)} |")
+    return "\n".join([*lines, "", ""])
+
+
 def table(record):
     """One round."""
     skipped = record["skipped"]
-    faulty = [case for case in record["cases"] if case["expected"] != "healthy"]
-    healthy = [case for case in record["cases"] if case["expected"] == "healthy"]
-    sick = len(faulty) + sum(case["expected"] != "healthy" for case in skipped)
-    well = len(healthy) + sum(case["expected"] == "healthy" for case in skipped)
+    right, faults, accused, healthy = counts(record)
     over = record["ended"][:10] if record["ended"] else "not over"
     return "\n".join([
         f"## {record['set'].removeprefix('blind/')}", "",
         f"Programs of commit `{record['programs_commit'][:12]}`, code of commit `{record['code_commit'][:12]}`, {over}.", "",
-        f"- faults named right: {percent(sum(case['right'] for case in faulty), sick)}",
-        f"- healthy programs accused: {percent(sum(case['accused'] for case in healthy), well)}",
+        f"- faults named right: {percent(right, faults)}",
+        f"- healthy programs accused: {percent(accused, healthy)}",
         f"- without a verdict: {sum(bool(case['problem']) for case in record['cases'])}; skipped: {len(skipped)}", "",
         "| program | expected | given | verdict | |", "|---|---|---|---|---|", *rows(record), ""])
 
 
 def tables(records):
-    return "\n".join(map(table, records)) if records else "No round has been run yet.\n"
+    return overview(records) + "\n".join(map(table, records)) if records else "No round has been run yet.\n"
 
 
 def page(before, records):
