@@ -96,8 +96,14 @@ class KerasNet:
         self.model = keras.Model(x, self.chain(c["layers"], x, ""))
 
     def application(self, c):
-        self.model = keras.applications.VGG16(weights=None, input_shape=tuple(c["input"]),
-                                              classes=c["classes"])
+        usual = keras.config.floatx()
+        keras.config.set_floatx(self.dtype)
+        keras.config.set_dtype_policy(self.dtype)
+        try:
+            self.model = keras.applications.VGG16(weights=None, input_shape=tuple(c["input"]), classes=c["classes"])
+        finally:
+            keras.config.set_floatx(usual)
+            keras.config.set_dtype_policy(usual)
         for made in self.model.layers:
             self.add(made, {"class": type(made).__name__}, made.name)
 
