@@ -9,6 +9,7 @@
 #include "cli/complain.h"
 #include "cli/interrupt.h"
 #include "cli/look_guard.h"
+#include "cli/native_stacks.h"
 #include "cli/stacks.h"
 #include "cli/verbs.h"
 #include "cli/watch_report.h"
@@ -29,7 +30,7 @@ constexpr double kLongestLookS = 5;  // a healthy one takes half a second at mos
 
 struct Attach {
   pid_t pid = 0;
-  bool once = false, json = false, stacks = false;
+  bool once = false, json = false, stacks = false, native = false;
   double seconds = 0, interval_ms = 50;
   int count = 1;
   std::string trace;
@@ -65,6 +66,10 @@ int run(const Attach& settings) {
   if (settings.stacks) {
     const std::string why = why_not_readable(settings.pid);
     if (!why.empty()) return complain(kNotWatched, "not watched: no stack can be read", why);
+    if (settings.native) {
+      print_native_stacks(settings.pid, guard);
+      return 0;
+    }
     print_stacks(settings.pid, settings.count, settings.interval_ms, guard);
     return 0;
   }
@@ -112,6 +117,10 @@ void add_attach(CLI::App& app, Task& task, int& status) {
   verb->add_option("--interval-ms", settings->interval_ms, "between two reads; 50 if not given")
       ->needs(stacks)
       ->check(CLI::NonNegativeNumber);
+  verb->add_flag("--native", settings->native,
+                 "with --stacks: functions of C and C++ in place of Python's, of all threads that "
+                 "wait")
+      ->needs(stacks);
   verb->add_option("--seconds", settings->seconds, "watch for so long");
   verb->add_option("--trace", settings->trace, "keep what was seen, for `headway doctor`");
   verb->footer(

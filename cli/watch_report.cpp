@@ -60,6 +60,8 @@ std::string WatchReport::text() const {
     out += fmt::format(
         "{} Python threads: each look reads {} of them, the main thread and others in turn\n",
         seen.python_threads, seen.python_threads_read);
+  if (!seen.native.why_not.empty())
+    out += fmt::format("native code was not sampled: {}\n", seen.native.why_not);
   return out;
 }
 
@@ -88,6 +90,16 @@ std::string WatchReport::json() const {
   out["step_s"] = seen.progress.step_s;
   out["python_threads"] = seen.python_threads;
   out["python_threads_read"] = seen.python_threads_read;
+  out["native_not_sampled"] = seen.native.why_not.empty() ? Json() : Json(seen.native.why_not);
+  Json functions = Json::array();
+  for (const SeenFunction& each : seen.native.functions)
+    functions.push_back({{"library", each.library},
+                         {"function", each.function},
+                         {"kind", text_of(each.kind)},
+                         {"main_thread", each.main_thread},
+                         {"input", each.input},
+                         {"share", double(each.samples) / double(seen.native.samples)}});
+  out["native"] = std::move(functions);
   const std::string& unread = seen.unwatched.empty() ? seen.blind : seen.unwatched;
   out["not_readable"] = unread.empty() ? Json() : Json(unread);
   return out.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);

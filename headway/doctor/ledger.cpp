@@ -16,6 +16,9 @@ constexpr size_t kDevices = std::size(Texts<DeviceState>::all);
 constexpr size_t kCells = kAccounts * kDevices;
 constexpr size_t kMostGroups = 20;  // of blocks, for the error
 constexpr double kEnoughLooks = 60, kEnoughS = 4;
+// Of the time, that looks may put into the wrong account, besides chance; see the README. Said with
+// each line; rules have thresholds of their own.
+constexpr double kMistaken = 0.03;
 constexpr int64_t kManyPlaces = 8;  // instructions: Python itself runs, not one call
 
 size_t cell(Account account, DeviceState device) {
@@ -227,7 +230,9 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
         block.shares[cell(entry.account, entry.device)] += share;
       }
     }
-    if (seen.model_threads > 0) wait_for_data(block.shares, b);
+    // Where the thread that asks for elements is known, looks have told it already.
+    const double known = seen.native.takers_since_s;
+    if (seen.model_threads > 0 && (known < 0 || b.at_s < known)) wait_for_data(block.shares, b);
     const double main_s = b.seconds > 0 ? b.main_ready_s / b.seconds : 0;
     split_off(block.shares, no_core(b.cpu_s, b.ready_s, main_s, b.throttled_s, b.neighbours_s));
   }
@@ -331,6 +336,10 @@ void Ledger::sum_up(const Trace& trace) {
     const auto account = static_cast<Account>(at / kDevices);
     const auto device = static_cast<DeviceState>(at % kDevices);
     const bool may_be_own = account == Account::kMakesData || account == Account::kRunsOwnCode;
+    if (sampled_) {
+      share.low = std::max(0.0, share.low - kMistaken);
+      share.high = std::min(1.0, share.high + kMistaken);
+    }
     if (account == Account::kComputes) share.low = std::max(0.0, share.low - unsure);
     if (may_be_own && device == DeviceState::kNone) share.high = std::min(1.0, share.high + unsure);
     if (share.share <= 0 && (unsure <= 0 || !may_be_own || device != DeviceState::kNone)) continue;

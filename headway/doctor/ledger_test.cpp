@@ -93,5 +93,15 @@ TEST(TrainingLines, WithoutAFrameworkTheOwnCodeIsTheTraining) {
       TrainingLines(Outside{}).trains(at_line(3, Activity::kUser, Account::kRunsOwnCode, true)));
 }
 
+TEST(Ledger, ALineOfLooksAllowsForLooksThatAreMistaken) {
+  const Ledger ledger(half_waiting(40, 1));
+  const Share chance = ledger.of(Account::kWaitsForData);
+  ASSERT_EQ(ledger.lines().size(), 2u);
+  for (const LedgerLine& line : ledger.lines()) {  // they share the time equally
+    EXPECT_NEAR(line.time.low, chance.low - 0.03, 1e-9);
+    EXPECT_NEAR(line.time.high, chance.high + 0.03, 1e-9);
+  }
+}
+
 }  // namespace
 }  // namespace headway

@@ -24,6 +24,23 @@ TEST(OutsideRules, ASearchThatMayNeverEndIsNamedACountedLoopIsNot) {
   EXPECT_NE(first_cause(searching(false)), "loop-never-ends");
 }
 
+// A training that compiles for the first `until` of its 18 s behind the first step, and computes
+// then.
+Trace compiling(int until) {
+  SeenStack builds = training(18);
+  builds.activity = Activity::kTrace, builds.account = Account::kCompiles;
+  Trace trace = watched({builds, training(18)});
+  for (size_t i = 0; i < trace.outside.ledger.size(); ++i)
+    for (LedgerEntry& entry : trace.outside.ledger[i].entries)
+      if (entry.account == Account::kCompiles) entry.looks = int(i) < until ? 9 : 0;
+  return trace;
+}
+
+TEST(OutsideRules, AGraphThatIsBuiltOnceMoreIsNotBuiltAgainAndAgain) {
+  EXPECT_EQ(first_cause(compiling(18)), "retracing");
+  EXPECT_NE(first_cause(compiling(9)), "retracing");
+}
+
 // A generator without end, 2000 steps into the first epoch.
 Trace endless(Framework framework, bool fits) {
   Trace trace = watched({training(300)});
@@ -143,7 +160,7 @@ TEST(OutsideRules, CodeThatIsCompiledInStepAfterStepIsSeenInMemory) {
   EXPECT_EQ(cause_of_compiled({{0, 3}, {4, 95}, {8, 180}, {12, 270}, {16, 350}}), "retracing");
   EXPECT_EQ(cause_of_compiled({{0, 3}, {0, 95}, {0, 180}, {0, 270}, {4, 350}}), "none");  // before
   EXPECT_EQ(cause_of_compiled({{0, 3}, {4, 95}, {8, 180}, {12, 190}, {16, 190}}), "none");  // over
-  EXPECT_EQ(cause_of_compiled({{0, 3}, {90, 5}, {180, 8}, {270, 9}, {360, 11}}), "none");  // few
+  EXPECT_EQ(cause_of_compiled({{0, 3}, {90, 5}, {180, 8}, {270, 9}, {360, 11}}), "none");   // few
 }
 
 }  // namespace

@@ -109,6 +109,7 @@ constexpr Known kKnown[] = {
     {"tensorflow/python/data/ops/iterator_ops.py", "__next__", Activity::kFetch},
     {"tensorflow/python/data/ops/iterator_ops.py", "get_next", Activity::kFetch},
     {"tensorflow/python/data/ops/iterator_ops.py", "_next_internal", Activity::kFetch},
+    {"tensorflow/python/data/ops/iterator_ops.py", "_create_iterator", Activity::kFetch},
     {"data_adapters/generator_data_adapter.py", "", Activity::kFetch},
     {"jax/_src/api.py", "block_until_ready", Activity::kSync},
     {"jax/_src/array.py", "_value", Activity::kSync},
@@ -157,6 +158,20 @@ constexpr Known kPools[] = {
     {"concurrent/futures/thread.py", "_worker", Activity::kIdle},
     {"concurrent/futures/process.py", "_process_worker", Activity::kIdle},
     {"multiprocessing/pool.py", "worker", Activity::kIdle},
+};
+
+// Pictures, tables and files that the training thread writes on its way, in a loop of the user's
+// own.
+constexpr Known kWriters[] = {
+    {"PIL/Image.py", "save", Activity::kCallback},
+    {"matplotlib/", "", Activity::kCallback},
+    {"imageio/", "imwrite", Activity::kCallback},
+    {"pandas/core/generic.py", "to_csv", Activity::kCallback},
+    {"pandas/core/generic.py", "to_pickle", Activity::kCallback},
+    {"pandas/core/frame.py", "to_parquet", Activity::kCallback},
+    {"json/__init__.py", "dump", Activity::kCallback},
+    {"numpy/lib/", "save*", Activity::kCheckpoint},
+    {"joblib/numpy_pickle.py", "dump", Activity::kCheckpoint},
 };
 
 // Who has started others and waits for their end.
@@ -246,6 +261,15 @@ bool is_called_validation(const SeenFrame& frame) {
   return frame.users && (word.starts_with("validat") || word.starts_with("evaluat"));
 }
 
+// What is written into memory is no file: compressing a sample is a way to vary it.
+bool writes_to_memory(const Frames& frames) {
+  const auto line =
+      std::find_if(frames.begin(), frames.end(), [](const SeenFrame& f) { return f.users; });
+  return line != frames.end() && (line->text.find("format=") != std::string::npos ||
+                                  line->text.find("buf") != std::string::npos ||
+                                  line->text.find("BytesIO") != std::string::npos);
+}
+
 Activity called_by(const SeenFrame& innermost) {
   if (innermost.users)
     for (const KnownCall& call : kCalls)
@@ -271,6 +295,9 @@ Activity activity_of(const Frames& frames, Role role, bool main_thread) {
     return trains ? Activity::kFetch : Activity::kIdle;
   if (find(kPools, frames, own).known) return users ? Activity::kProduce : Activity::kIdle;
   if (!users || own == 0) return Activity::kOther;
+  if (const Found writer = find(kWriters, frames, own);
+      trains && writer.known && !writes_to_memory(frames))
+    return writer.known->activity;
   return called_by(frames[0]);
 }
 
@@ -295,7 +322,6 @@ bool is_training(Activity activity) {
     case Activity::kStep:
     case Activity::kSync:
     case Activity::kValidate:
-    case Activity::kCheckpoint:
     case Activity::kFit: return true;
     default: return false;
   }

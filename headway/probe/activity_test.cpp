@@ -45,6 +45,19 @@ TEST(Activity, ALineOfALogBeforeTrainingDoesNotBeginIt) {
       meaning({library("/usr/lib/python3.11/logging/__init__.py", "Logger.info"), users("main")})));
 }
 
+TEST(Activity, APictureThatIsWrittenInTheLoopIsNoTraining) {
+  const auto saves = [](const char* line) {
+    return meaning({library("/lib/PIL/ImageFile.py", "_save"),
+                    library("/lib/PIL/Image.py", "Image.save"),
+                    {"train.py", "write_sheet", 7, true, line},
+                    users("main")});
+  };
+  EXPECT_EQ(saves("sheet.save(path, optimize=True)"), Activity::kCallback);
+  EXPECT_EQ(saves("im.save(buffer, format='JPEG', quality=q)"), Activity::kUser);
+  EXPECT_FALSE(is_training(Activity::kCallback)) << "it may be done before training, too";
+  EXPECT_FALSE(is_training(Activity::kCheckpoint));
+}
+
 TEST(Activity, ARecomputationIsAStepAndNoCheckpoint) {
   EXPECT_EQ(meaning({users("Block.forward"),
                      library("/lib/torch/utils/checkpoint.py", "CheckpointFunction.backward"),

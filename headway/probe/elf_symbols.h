@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headway/probe/target_file.h"
+#include "headway/probe/elf_image.h"
 
 namespace headway {
 
@@ -17,10 +17,8 @@ struct ElfSymbols {
   std::map<std::string, uint64_t> sections{};  // likewise
 };
 
-// Looks for `names` among symbols (dynamic and, where not stripped, static) and sections of a
-// 64-bit file. The file is read as the lie that it may be: nothing is mapped, tables of more than
-// 64 MiB and more than the first of a kind are left alone. One that is no ELF gives an empty
-// answer.
-ElfSymbols find_elf_symbols(const TargetFile& file, const std::vector<std::string>& names);
+// Looks for `names` among symbols (dynamic and, where not stripped, static) and sections. Only the
+// first 16 MiB of a table are looked at, and only the first of a kind.
+ElfSymbols find_elf_symbols(const ElfImage& image, const std::vector<std::string>& names);
 
 }  // namespace headway

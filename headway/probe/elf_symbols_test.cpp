@@ -68,11 +68,12 @@ ElfSymbols look_into(const std::string& bytes, uint64_t size = 0) {
       std::filesystem::temp_directory_path() / fmt::format("headway_elf_{}", getpid());
   std::ofstream(path, std::ios::binary) << bytes;
   if (size > 0) std::filesystem::resize_file(path, size);  // a hole behind it
-  const auto file = TargetFile::open(getpid(), *file_user_of(getpid()), path,
-                                     TargetFile::Owner::kAny, uint64_t{1} << 40);
+  auto file = TargetFile::open(getpid(), *file_user_of(getpid()), path, TargetFile::Owner::kAny,
+                               uint64_t{1} << 40);
   std::filesystem::remove(path);
   EXPECT_TRUE(file);
-  return find_elf_symbols(*file, kNames);
+  const auto image = ElfImage::open(std::move(*file));
+  return image ? find_elf_symbols(*image, kNames) : ElfSymbols{};
 }
 
 TEST(ElfSymbols, NamesOfSymbolsAndSectionsAreFound) {

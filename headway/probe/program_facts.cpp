@@ -58,6 +58,7 @@ void note_source(Target& target, const PythonThread& thread, Outside& out) {
     note_place(target, code.file, facts.schedule, out.schedule_at);
     note_place(target, code.file, facts.shuffles, out.shuffles_at);
     note_place(target, code.file, facts.after_prefetch, out.after_prefetch_at);
+    note_place(target, code.file, facts.serial_map, out.serial_map_at);
     note_place(target, code.file, facts.keeps, out.keeps_at);
     for (const SourceHint& hint : facts.hints) note_hint(target, code.file, hint, out);
     if (facts.batch_size > out.written_batch_size) {

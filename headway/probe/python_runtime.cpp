@@ -104,9 +104,10 @@ std::optional<PythonRuntime> find_python(pid_t pid, std::string* problem) {
   for (const Mapping& mapping : mappings) {
     if (!may_hold_python(mapping.path, &mapping == &mappings[0])) continue;
     if (++looked_into > kMostLookedInto) break;
-    const auto file = open_mapping(pid, *user, mapping);
-    if (!file) continue;
-    const ElfSymbols elf = find_elf_symbols(*file, {"_PyRuntime", ".PyRuntime", "Py_Version"});
+    auto file = open_mapping(pid, *user, mapping);
+    const auto image = file ? ElfImage::open(std::move(*file)) : std::nullopt;
+    if (!image) continue;
+    const ElfSymbols elf = find_elf_symbols(*image, {"_PyRuntime", ".PyRuntime", "Py_Version"});
     const auto symbol = elf.symbols.find("_PyRuntime");
     const auto section = elf.sections.find(".PyRuntime");
     uint64_t address = 0;

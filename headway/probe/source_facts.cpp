@@ -96,6 +96,7 @@ SourceFacts facts_in(const std::vector<std::string>& lines) {
     const PythonSource source(lines);
     out.hints = learning_hints_in(source);
     out.after_prefetch = map_behind_prefetch(source);
+    out.serial_map = serial_map_in(source);
     out.differences = differences_in(source);
   }
   int64_t number = 0;

@@ -20,6 +20,7 @@ struct SourceFacts {
   int64_t schedule = 0;             // makes a schedule of learning rates
   int64_t shuffles = 0;             // mixes a stream of samples: dataset.shuffle(...), the last one
   int64_t after_prefetch = 0;       // maps behind the last prefetch of tf.data
+  int64_t serial_map = 0;           // maps one element of tf.data after the other
   int64_t batch = 0;                // gives a number as batch_size, the largest one
   int64_t batch_size = 0;           // ... that number
   int64_t keeps = 0;                // appends to a list that nothing empties

@@ -1,5 +1,6 @@
 #include "headway/probe/source_prefetch.h"
 
+#include <algorithm>
 #include <set>
 
 #include "headway/probe/source_words.h"
@@ -69,6 +70,22 @@ int64_t map_behind_prefetch(const PythonSource& source) {
     }
   }
   return found;
+}
+
+int64_t serial_map_in(const PythonSource& source) {
+  const auto& calls = source.calls();
+  const bool uses_it = std::any_of(calls.begin(), calls.end(), [](const SourceCall& call) {
+    return has(call.name, "data.Dataset") || has(call.name, "Dataset.from_") ||
+           is_one_of(call.last_name(), {"TFRecordDataset", "image_dataset_from_directory"});
+  });
+  if (!uses_it) return 0;
+  for (const SourceCall& call : calls) {
+    if (call.last_name() != "map" || call.name == "map") continue;
+    // Vectors of numbers are mapped, too, by other libraries: with names, or with dicts.
+    if (call.at(0).empty() || call.at(0).starts_with("{")) continue;
+    if (call.given("num_parallel_calls").empty() && call.at(1).empty()) return call.line;
+  }
+  return 0;
 }
 
 }  // namespace headway

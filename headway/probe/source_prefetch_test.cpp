@@ -30,5 +30,22 @@ TEST(SourcePrefetch, AMapOnWhatAFunctionGivesBackIsFound) {
             0);
 }
 
+int64_t serial_in(const std::vector<std::string>& lines) {
+  return serial_map_in(PythonSource(lines));
+}
+
+TEST(SerialMap, OneElementAfterTheOtherIsFound) {
+  const std::string made = "ds = tf.data.Dataset.from_tensor_slices(paths)";
+  EXPECT_EQ(serial_in({made, "ds = ds.map(load).batch(8)"}), 2);
+  EXPECT_EQ(serial_in({made, "ds = ds.map(load, num_parallel_calls=4).batch(8)"}), 0);
+  EXPECT_EQ(serial_in({made, "ds = ds.map(load, tf.data.AUTOTUNE)"}), 0);
+  EXPECT_EQ(serial_in({made, "ds = (ds.map(load, num_parallel_calls=2)", "   .map(augment))"}), 3);
+}
+
+TEST(SerialMap, OtherMapsAreNone) {
+  EXPECT_EQ(serial_in({"names = frame.name.map(str)"}), 0);
+  EXPECT_EQ(serial_in({"ds = tf.data.Dataset.range(9)", "x = list(map(str, y))"}), 0);
+}
+
 }  // namespace
 }  // namespace headway

@@ -23,6 +23,7 @@ constexpr double kStacksEveryS = 0.05, kCountersEveryS = 0.5, kAroundEveryS = 5;
 constexpr double kMostBetweenCountersS = 1;  // rules look at the last seconds
 constexpr int64_t kLongestLookNs = 500'000'000;
 constexpr size_t kMostKept = 256 << 20;                              // of what targets showed us
+constexpr size_t kMostNative = 256 << 20;                            // of their libraries
 constexpr double kMostOfACore = 0.015;                               // for all that is read ...
 constexpr double kMostForCounters = 0.006, kLeastForStacks = 0.004;  // ... and of that
 constexpr size_t kWorkersPerLook = 2;  // stacks of workers are read in turn
@@ -101,6 +102,7 @@ bool Watcher::look() {
     look_around_all();
   }
   if (now >= next_stacks_s_) {
+    native_.prepare(stop_ns_);  // done once for each library: no reason to look less often
     const int64_t before = thread_cpu_ns();
     read_stacks();
     read_prints();
@@ -112,6 +114,7 @@ bool Watcher::look() {
 }
 
 void Watcher::forget_if_much() {
+  if (native_.kept_bytes() > kMostNative) native_.forget();
   size_t kept = 0;
   for (const auto& [pid, target] : targets_) kept += target->kept_bytes();
   if (kept > kMostKept)
@@ -181,6 +184,9 @@ void Watcher::find_roles(const std::vector<pid_t>& tree) {
     if (seen_.training_since_s >= 0) seen_.training_since_s = now_s();
   }
   give_roles(processes, main_);
+  std::set<pid_t> run;
+  for (const RunProcess& process : processes) run.insert(process.pid);
+  native_.watch(main_, run);
   for (const RunProcess& process : processes) targets_[process.pid]->seen.role = process.role;
 }
 
@@ -238,7 +244,8 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
     else if (target.launches_since_s < 0) target.launches_since_s = now_s();
     note_rank(target, seen);
     account = seen.account;  // of a torn one by its outer frames, which stood still
-    if (role == Role::kMain) account = compiling_.account_of(seen, now_s());
+    if (role == Role::kMain)
+      account = native_.account_of(compiling_.account_of(seen, now_s()), stop_ns_);
     if (role == Role::kMain) last_account_ = seen.account;
     if (role == Role::kMain && !thread.torn) {
       note_training_thread(thread, seen);
@@ -290,6 +297,7 @@ CoreLedger::Stage Watcher::stage() const {
 
 void Watcher::read_stacks() {
   Target* main = main_target();
+  native_.read_samples(seen_.training_since_s >= 0, now_s(), stop_ns_);
   const auto account = main ? count_stacks(*main, Role::kMain) : Account::kUnknown;
   if (account) ledger_.look(stage(), *account, devices_.state(*account));
   std::vector<Target*> workers;
@@ -383,6 +391,10 @@ void Watcher::read_counters() {
 
 void Watcher::read_variables() {
   Target* main = main_target();
+  const bool pipelines =
+      seen_.framework == Framework::kTensorFlow || seen_.framework == Framework::kKeras;
+  if (main && pipelines && seen_.training_since_s >= 0)
+    native_.look_for_takers(main->threads, now_s(), stop_ns_);
   if (!main || !main->has_python()) return;
   seen_.values = main->read_values(main->main_stack);
   loops_.framework = seen_.framework != Framework::kNone;
@@ -458,6 +470,7 @@ Trace Watcher::trace() const {
   o.progress = progress();
   o.losses = (output_.losses().empty() ? variables_.losses() : output_.losses()).kept();
   ledger_.put_into(o);
+  native_.put_into(o);
   o.gpus = devices_.seen();
   o.stacks = stacks_.most(kMostStacks);
   o.quiet_s = o.at_s - moved_s_;

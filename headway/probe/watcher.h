@@ -13,6 +13,7 @@
 #include "headway/probe/compiling.h"
 #include "headway/probe/core_ledger.h"
 #include "headway/probe/devices.h"
+#include "headway/probe/native/native_eye.h"
 #include "headway/probe/output_reader.h"
 #include "headway/probe/random_factor.h"
 #include "headway/probe/run_rates.h"
@@ -93,6 +94,7 @@ class Watcher {
   CoreLedger ledger_;
   Compiling compiling_;
   Devices devices_;
+  NativeEye native_;
   RandomFactor pause_;
   VariableProgress::Loops loops_;
   bool keras_fits_ = false, lightning_fits_ = false;

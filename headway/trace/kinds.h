@@ -341,6 +341,34 @@ struct Texts<Account> {
 };
 inline constexpr size_t kAccounts = std::size(Texts<Account>::all);
 
+// What native code does, by its function and library (headway/probe/native/native.table).
+enum class NativeKind : uint8_t {
+  kOther,            // not known
+  kTakesElement,     // waits for the next element of an input pipeline
+  kInput,            // runs or schedules such a pipeline
+  kDecodes,          // images, records, compressed bytes
+  kImage,            // changes pixels
+  kComputes,         // products of matrices, and what else a model is made of
+  kCompiles,         //
+  kLaunches,         // gives a device its orders
+  kWaitsForDevice,   //
+  kCommunicates,     // with other ranks
+  kCollectsGarbage,  //
+  kInterprets,       // Python
+  kAllocates,        //
+  kCopies,           //
+  kIdle,             // a thread without work
+  kSpins,            // ... that keeps its core busy
+};
+template <>
+struct Texts<NativeKind> {
+  static constexpr std::string_view all[] = {
+      "other",    "takes-element", "input",     "decodes",          "image",
+      "computes", "compiles",      "launches",  "waits-for-device", "communicates",
+      "garbage",  "interprets",    "allocates", "copies",           "idle",
+      "spins"};
+};
+
 // Of the GPU that trains, at the same moment.
 enum class DeviceState : uint8_t { kNone, kBusy, kIdle };
 template <>

@@ -242,6 +242,28 @@ struct SeenCompiled {
   int64_t pieces = 0;
 };
 
+// A native function that ran on a core.
+struct SeenFunction {
+  std::string library{}, function{};  // empty: has no name
+  NativeKind kind = NativeKind::kOther;
+  bool main_thread = false;
+  bool input = false;  // for an input pipeline
+  int64_t samples = 0;
+};
+
+// Native code of the main process while it trains.
+struct SeenNative {
+  std::string why_not{};       // why nothing was sampled, and how to allow it; empty: it was
+  double takers_since_s = -1;  // since then the thread is known that asks tf.data for elements; -1:
+                               // never
+  int64_t samples = 0;         // of threads on a core ...
+  int64_t whole = 0;           // ... whose stacks tell what they work for
+  int64_t lost = 0;            // ... that found no room
+  int64_t input_samples = 0;   // ... that worked for an input pipeline
+  int64_t decode_samples = 0;  // ... of these, in decoders and operators on pixels
+  std::vector<SeenFunction> functions{};  // most often seen first
+};
+
 struct Outside {
   bool seen = false;
   double at_s = 0;
@@ -266,7 +288,8 @@ struct Outside {
   std::vector<SeenLoss> losses{};           // oldest first, thinned
   std::vector<SeenNeighbour> neighbours{};  // the busiest first
   std::vector<SeenThreadSetting> settings{};
-  std::vector<SeenCompiled> compiled{};  // every few seconds; the last ones, oldest first
+  SeenNative native{};
+  std::vector<SeenCompiled> compiled{};          // every few seconds; the last ones, oldest first
   int64_t batch_size = 0;                        // of fit; 0: not known
   bool batch_is_empty = false;                   // the list that should hold the samples holds none
   bool reference_blas = false;                   // the plain BLAS is loaded, and no faster one
@@ -291,6 +314,7 @@ struct Outside {
   SeenFrame schedule_at{};         // where a schedule for it is made
   SeenFrame shuffles_at{};         // where a stream of samples is mixed
   SeenFrame after_prefetch_at{};   // where tf.data maps behind its last prefetch
+  SeenFrame serial_map_at{};       // where tf.data maps one element after the other
   double learning_rate = 0;        // ... that number; 0: not known
   SeenFrame batch_size_at{};       // where the source gives a number as batch_size, the largest one
   int64_t written_batch_size = 0;  // ... that number

@@ -222,6 +222,28 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
 }
 
 template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenFunction> {
+  f("library", s.library);
+  f("function", s.function);
+  f("kind", s.kind);
+  f("main_thread", s.main_thread);
+  f("input", s.input);
+  f("samples", s.samples);
+}
+
+template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenNative> {
+  f("why_not", s.why_not);
+  f("takers_since_s", s.takers_since_s);
+  f("samples", s.samples);
+  f("whole", s.whole);
+  f("lost", s.lost);
+  f("input_samples", s.input_samples);
+  f("decode_samples", s.decode_samples);
+  f("functions", s.functions);
+}
+
+template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenCompiled> {
   f("at_s", s.at_s);
   f("steps", s.steps);
@@ -254,6 +276,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("losses", s.losses);
   f("neighbours", s.neighbours);
   f("settings", s.settings);
+  f("native", s.native);
   f("compiled", s.compiled);
   f("batch_size", s.batch_size);
   f("batch_is_empty", s.batch_is_empty);
@@ -280,6 +303,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("schedule_at", s.schedule_at);
   f("shuffles_at", s.shuffles_at);
   f("after_prefetch_at", s.after_prefetch_at);
+  f("serial_map_at", s.serial_map_at);
   f("learning_rate", s.learning_rate);
   f("batch_size_at", s.batch_size_at);
   f("written_batch_size", s.written_batch_size);

@@ -242,6 +242,20 @@ class Attach(VerbTest):
         self.assertIn("1001 Python threads: each look reads 512 of them", said)
         self.assertIn('"python_threads":1001', (self.folder / "out.trace").read_text())
 
+    def test_native_stacks_of_threads_that_wait_are_shown(self):
+        process = self.start("import threading, time\nlock = threading.Lock()\nlock.acquire()\n"
+                             "threading.Thread(target=lock.acquire, daemon=True).start()\nprint('ready')\n"
+                             "time.sleep(60)\n")
+        time.sleep(0.3)
+        threads = json.loads(self.headway("attach", process.pid, "--stacks", "--native").stdout)["threads"]
+        self.assertEqual([thread["tid"] for thread in threads][0], process.pid)
+        self.assertEqual(len(threads), 2)
+        for thread in threads:
+            self.assertFalse(thread["running"])
+            functions = [frame["function"] for frame in thread["frames"]]
+            self.assertIn("_PyEval_EvalFrameDefault", functions)
+            self.assertTrue(thread["frames"][0]["library"].startswith("libc"), functions)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -30,6 +30,11 @@ std::optional<Finding> one_thread_by_setting(const Observations& o);
 std::optional<Finding> gpu_waits_for_orders(const Observations& o);
 std::optional<Finding> hot_line(const Observations& o);
 
+// native_input.cpp: pipelines of tf.data, by what native code shows.
+std::optional<Finding> native_serial_map(const Observations& o);
+std::optional<Finding> native_decode_saturated(const Observations& o);
+std::optional<Finding> native_input_bound(const Observations& o);
+
 // outside_makers.cpp
 std::optional<Finding> python_generator(const Observations& o);
 std::optional<Finding> serial_mapped_python(const Observations& o);

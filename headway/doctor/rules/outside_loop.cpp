@@ -17,6 +17,7 @@ constexpr double kMuchTooLongS = 20;
 constexpr double kWorks = 0.3;     // cores
 constexpr double kTracing = 0.15;  // of the training thread's time, once steps are being made
 constexpr double kSettledS = 10;
+constexpr double kLastS = 4.5;  // JAX may compile its second step, too: that is over by then
 constexpr int64_t kWarmUpSteps = 10, kFewSteps = 4;
 constexpr int64_t kEndless = 400;  // steps of a first epoch without a known end
 constexpr double kEndlessS = 12;
@@ -58,19 +59,20 @@ std::optional<Finding> retracing(const Observations& o) {
   const bool said = e.seen.output.retracings > 0;
   const bool keeps_on = o.ledger.is_enough() && o.ledger.seconds() >= kSettledS &&
                         e.seen.progress.steps >= kFewSteps && compiles.low >= kTracing &&
-                        o.late.alone({Account::kCompiles}).share >= kTracing;
+                        o.late.alone({Account::kCompiles}).share >= kTracing &&
+                        Ledger(o.trace, kLastS).alone({Account::kCompiles}).share >= kTracing / 2;
   if (!said && !keeps_on && !compiles_inside) return std::nullopt;
-  Finding f{.cause = Cause::kRetracing,
-            .severity = keeps_on || compiles_inside ? Severity::kHigh : Severity::kWarning,
-            .confidence = said || compiles_inside ? 0.95 : 0.8,
-            .summary = "a graph is built again and again instead of once",
-            .evidence = {"the training thread builds graphs " + share_text(compiles)},
-            .fix =
-                "give every batch the same shape (pad to a few sizes, drop_remainder=True) and "
-                "tensors instead of Python numbers; make the compiled function once, outside the "
-                "loop (tf.function: input_signature, reduce_retracing=True)",
-            .predicted_gain = gain_without(
-                std::max(compiles.low, compiles_inside ? inside.share() : 0))};
+  Finding f{
+      .cause = Cause::kRetracing,
+      .severity = keeps_on || compiles_inside ? Severity::kHigh : Severity::kWarning,
+      .confidence = said || compiles_inside ? 0.95 : 0.8,
+      .summary = "a graph is built again and again instead of once",
+      .evidence = {"the training thread builds graphs " + share_text(compiles)},
+      .fix =
+          "give every batch the same shape (pad to a few sizes, drop_remainder=True) and "
+          "tensors instead of Python numbers; make the compiled function once, outside the "
+          "loop (tf.function: input_signature, reduce_retracing=True)",
+      .predicted_gain = gain_without(std::max(compiles.low, compiles_inside ? inside.share() : 0))};
   if (compiles_inside)
     f.evidence.push_back(fmt::format("{} new pieces of compiled code in the last {}, over {} steps",
                                      inside.pieces, duration_text(inside.seconds), inside.steps));

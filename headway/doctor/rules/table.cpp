@@ -143,11 +143,12 @@ constexpr CauseRule kRules[] = {
      first_of<only<Cause::kManySmallFiles, kFiles>, only<Cause::kManySmallFiles, kStorage>,
               by_looks<many_small_reads>>},
     {Cause::kPythonGenerator, python_generator},
-    {Cause::kSerialMap, first_of<by_counters<serial_map>, serial_mapped_python>},
+    {Cause::kSerialMap, first_of<by_counters<serial_map>, serial_mapped_python, native_serial_map>},
     {Cause::kDataloaderWorkers, first_of<by_counters<few_workers>, by_looks<dataloader_workers>>},
     {Cause::kSlowStorage,
      first_of<only<Cause::kSlowStorage, kFiles>, only<Cause::kSlowStorage, kStorage>>},
-    {Cause::kDecodeSaturated, first_of<by_counters<decode_saturated>, by_looks<decode_saturated>>},
+    {Cause::kDecodeSaturated,
+     first_of<by_counters<decode_saturated>, native_decode_saturated, by_looks<decode_saturated>>},
     {Cause::kPreprocessingBeforeFit, by_looks<preprocessing_before_fit>},
     {Cause::kNoPrefetch, own_code_feeds},
     {Cause::kUploadBound, by_counters<upload_bound>},
@@ -162,8 +163,8 @@ constexpr CauseRule kRules[] = {
     {Cause::kNoMixedPrecision, by_counters<float32_on_a_gpu>},
     {Cause::kOutputBuffered, by_looks<output_buffered>},
     // The general ones, when nothing above knows more.
-    {Cause::kInputBound,
-     first_of<by_counters<slow_first_batch, input_bound>, by_looks<input_bound>>},
+    {Cause::kInputBound, first_of<by_counters<slow_first_batch, input_bound>, by_looks<input_bound>,
+                                  native_input_bound>},
     {Cause::kHotLine, hot_line},
 };
 

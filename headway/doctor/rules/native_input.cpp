@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "headway/doctor/rules/observed.h"
+#include "headway/doctor/rules/outside_input.h"
+
+// Input pipelines in native code (tf.data): their threads have no Python stacks. The native eye
+// sees that a step waits for its next element, and who works for the pipeline meanwhile.
+namespace headway {
+namespace {
+
+constexpr int64_t kEnoughSamples = 60;
+constexpr double kAllCores = 0.75;  // of those the run may use, for the pipeline alone
+constexpr double kOneThread = 1.3;  // cores: what one thread uses, and what others do for it
+constexpr double kBusyThread = 0.5;
+constexpr double kMostly = 0.5;
+
+struct Pipeline {
+  Share waits{};                          // of the time, a step for its next element
+  std::optional<double> cores{};          // used by the pipeline; nothing: not sampled
+  double decodes = 0;                     // of these, in decoders and operators on pixels
+  const SeenFunction* hottest = nullptr;  // of the pipeline's
+};
+
+// Cores that the run used while it trained.
+double cores_used(const Outside& seen) {
+  double cpu_s = 0, seconds = 0;
+  for (const LedgerBlock& block : seen.ledger)
+    if (block.training) cpu_s += block.cpu_s, seconds += block.seconds;
+  return seconds > 0 ? cpu_s / seconds : 0;
+}
+
+std::optional<Pipeline> slow_pipeline(const Observations& o) {
+  if (!o.looks || !o.ledger.is_enough()) return std::nullopt;
+  const SeenNative& native = o.looks->seen.native;
+  if (native.takers_since_s < 0) return std::nullopt;
+  Pipeline out{.waits = o.ledger.alone({Account::kWaitsForData})};
+  // While a device is busy nothing is lost by asking for the next element.
+  const double busy = o.ledger.of(Account::kWaitsForData, DeviceState::kBusy).share;
+  for (double* each : {&out.waits.share, &out.waits.low, &out.waits.high})
+    *each = std::max(0.0, *each - busy);
+  if (out.waits.low < kRepair) return std::nullopt;
+  const bool told = double(native.whole) >= kMostly * double(native.samples);
+  if (native.whole >= kEnoughSamples && told)
+    out.cores = cores_used(o.looks->seen) * double(native.input_samples) / double(native.whole);
+  out.decodes = double(native.decode_samples) / double(std::max<int64_t>(1, native.input_samples));
+  for (const SeenFunction& each : native.functions)
+    if (each.input && !each.function.empty() && !out.hottest) out.hottest = &each;
+  return out;
+}
+
+Finding finding_of(const Observations& o, const Pipeline& pipeline, Cause cause) {
+  const SeenNative& native = o.looks->seen.native;
+  Finding out{
+      .cause = cause,
+      .severity = severity_of_share(pipeline.waits.low),
+      .confidence = 0.85,
+      .evidence = {"steps wait for the next element of tf.data " + share_text(pipeline.waits)}};
+  if (pipeline.cores)
+    out.evidence.push_back(
+        fmt::format("the pipeline uses {:.1f} of {:.3g} cores", *pipeline.cores, o.cpus()));
+  if (pipeline.hottest)
+    out.evidence.push_back(
+        fmt::format("{:.0f}% of that in {} ({})",
+                    100 * double(pipeline.hottest->samples) / double(native.input_samples),
+                    pipeline.hottest->function, pipeline.hottest->library));
+  out.predicted_gain = gain_without(pipeline.waits.share);
+  add_pace(out, *o.looks);
+  return out;
+}
+
+bool all_cores(const Observations& o, const Pipeline& pipeline) {
+  return pipeline.cores && *pipeline.cores >= kAllCores * o.cpus();
+}
+
+}  // namespace
+
+std::optional<Finding> native_serial_map(const Observations& o) {
+  const auto pipeline = slow_pipeline(o);
+  if (!pipeline || o.looks->seen.serial_map_at.line == 0 || o.cpus() < 2) return std::nullopt;
+  // TensorFlow runs a function without state in parallel by itself: one busy thread must be seen.
+  if (!pipeline->cores || *pipeline->cores > kOneThread || *pipeline->cores < kBusyThread)
+    return std::nullopt;
+  Finding out = finding_of(o, *pipeline, Cause::kSerialMap);
+  out.summary = "map() makes one sample after the other, and training waits for it";
+  out.where = place_text(o.looks->seen.serial_map_at);
+  out.fix = "map(..., num_parallel_calls=tf.data.AUTOTUNE), and prefetch(tf.data.AUTOTUNE) last";
+  return out;
+}
+
+std::optional<Finding> native_decode_saturated(const Observations& o) {
+  const auto pipeline = slow_pipeline(o);
+  if (!pipeline || !all_cores(o, *pipeline) || pipeline->decodes < kMostly) return std::nullopt;
+  Finding out = finding_of(o, *pipeline, Cause::kDecodeSaturated);
+  const bool images = o.looks->seen.decodes_at.line > 0;
+  out.summary = "all cores decode samples, and training still waits";
+  if (images) out.where = place_text(o.looks->seen.decodes_at);
+  out.fix = images
+                ? "make a sample cheaper: store images at the size needed, decode_jpeg(ratio=...) "
+                  "or decode_and_crop_jpeg, cache() behind it"
+                : "make a sample cheaper: store it as it is needed, or keep it: cache()";
+  return out;
+}
+
+std::optional<Finding> native_input_bound(const Observations& o) {
+  const auto pipeline = slow_pipeline(o);
+  if (!pipeline) return std::nullopt;
+  Finding out = finding_of(o, *pipeline, Cause::kInputBound);
+  const bool all = all_cores(o, *pipeline);
+  out.summary = all ? "the input pipeline uses all cores, and training still waits for it"
+                    : "training waits for its input pipeline";
+  out.fix = all ? "make a sample cheaper, keep what is made (cache()), or make it before training"
+                : "map(..., num_parallel_calls=tf.data.AUTOTUNE), interleave(...) for several "
+                  "files, batch before cheap operations, prefetch(tf.data.AUTOTUNE) last";
+  return out;
+}
+
+}  // namespace headway

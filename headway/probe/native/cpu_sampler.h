@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "headway/core/descriptor.h"
+#include "headway/probe/native/native_stack.h"
+#include "headway/probe/random_factor.h"
+
+namespace headway {
+
+// What a thread was doing on a core at one moment.
+struct CpuSample {
+  pid_t pid = 0, tid = 0;
+  NativeRegisters registers{};  // of the program; none where only the kernel ran
+  StackCopy stack{};
+};
+
+// Samples of what runs on the cores, by the kernel's clock (perf_event_open): nothing is stopped
+// and no counters of the hardware are needed. With the right to do so it sees all processes of the
+// machine, else the threads it is told of and those they start. Not for several threads.
+class CpuSampler {
+ public:
+  // nullptr where the kernel refuses; `why_not` then says how to allow it. `hertz`: per core.
+  static std::unique_ptr<CpuSampler> open(double hertz, std::string& why_not);
+  ~CpuSampler();
+  CpuSampler(const CpuSampler&) = delete;
+
+  bool sees_all() const { return sees_all_; }
+  // Whom to sample from now on, where not all are seen. Threads and processes
+  // that they start later come by themselves: to name these again would count them twice.
+  // False: they are too many, none is followed.
+  bool follow(const std::set<pid_t>& threads);
+  // All samples of this process since the last call. Those that found no room are counted in
+  // lost(), of whatever process.
+  void read(pid_t pid, const std::function<void(const CpuSample&)>& take);
+  int64_t lost() const { return lost_; }
+
+ private:
+  struct Ring {
+    Descriptor event;
+    int core = 0;
+    char* memory = nullptr;
+  };
+  CpuSampler(double hertz, uint64_t seed) : period_ns_(1e9 / hertz), jitter_(seed) {}
+  bool open_ring(size_t cpu, pid_t thread);
+  bool read_ring(Ring& ring, pid_t pid, const std::function<void(const CpuSample&)>& take);
+  void take_record(const std::string& record, const std::function<void(const CpuSample&)>& take);
+
+  const double period_ns_;
+  RandomFactor jitter_;  // a period that never changes beats with the steps
+  bool sees_all_ = false, kernel_too_ = true;
+  std::vector<Ring> rings_;                            // by core
+  std::map<pid_t, std::vector<Descriptor>> followed_;  // events that write into these rings
+  int64_t lost_ = 0;
+};
+
+}  // namespace headway

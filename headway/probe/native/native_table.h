@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headway/trace/kinds.h"
+
+namespace headway {
+
+// Which function of which library does what: a list of lines, of which the first that fits counts.
+// The format stands at the top of native.table, which comes with the program.
+class NativeTable {
+ public:
+  // Error with the file's name and line where one is not understood.
+  NativeTable(std::string_view text, const std::string& file);
+  static const NativeTable& built_in();
+
+  // kOther: in no line. `function` may be empty: not known.
+  NativeKind kind_of(std::string_view library, std::string_view function) const;
+
+  size_t size() const { return lines_.size(); }
+
+ private:
+  enum class Match { kAny, kPart, kBeginning, kWhole };
+  struct Line {
+    NativeKind kind{};
+    std::string library{}, function{};
+    Match match{};
+
+    bool fits(std::string_view in_library, std::string_view in_function) const;
+  };
+  std::vector<Line> lines_;
+};
+
+}  // namespace headway
