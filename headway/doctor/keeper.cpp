@@ -9,11 +9,15 @@
 namespace headway {
 namespace {
 
+// How many seconds another verdict must stand before it is said. Rules look at many seconds
+// themselves, and fire on the bound that is against them.
 constexpr double kLongestWait = 10;
 constexpr double kAfterHealthy = 5;
-constexpr double kTwice = 1;  // s between two looks at least  // rules look at many seconds
-                              // themselves, and fire on the bound that is against them
-constexpr double kWorthKeeping = 5;     // seconds
+constexpr double kAfterNotStarted = 5;        // at most; early on less:
+constexpr double kPartOfNotStarted = 0.25;    // of the time for which training had not begun
+constexpr double kComesBack = 2;              // times as long: a cause that gave way to this one
+constexpr double kTwice = 1;                  // between two looks at least
+constexpr double kWorthKeeping = 5;
 constexpr double kMuchOfTheRun = 0.33;  // what took so much is grave, even when it is over
 constexpr size_t kMostChanges = 200;
 
@@ -29,20 +33,27 @@ VerdictKeeper::Key VerdictKeeper::key_of(const std::vector<Finding>& findings,
   return {verdict.state, grave(findings) ? findings[0].cause : Cause::kUnknown};
 }
 
-// Standing still is seen at once, and so is an end; before training nothing is settled.
+double VerdictKeeper::wait_for(const Key& key, double at_s) const {
+  if (key_.state == State::kNotStarted)
+    return std::min(kPartOfNotStarted * (challenged_s_ - since_s_), kAfterNotStarted);
+  const double longest = key_.state == State::kHealthy          ? kAfterHealthy
+                         : key == before_ && key.is_a_fault()   ? kComesBack * kLongestWait
+                                                                : kLongestWait;
+  return std::min(at_s - since_s_, longest);
+}
+
+// Standing still is seen at once, and so is an end.
 bool VerdictKeeper::must_wait(const Key& key, double at_s) {
-  const bool at_once = is_over(key.state) || key.state == State::kStuck ||
-                       key_.state == State::kStuck || key_.state == State::kNotStarted;
-  if (at_once) return false;
+  if (is_over(key.state) || key.state == State::kStuck || key_.state == State::kStuck) return false;
   if (!challenged_ || !(challenger_ == key)) {
     challenged_ = true;
     challenger_ = key, challenged_s_ = at_s;
   }
-  const double longest = key_.state == State::kHealthy ? kAfterHealthy : kLongestWait;
-  return at_s - challenged_s_ < std::min(at_s - since_s_, longest);
+  return at_s - challenged_s_ < wait_for(key, at_s);
 }
 
 void VerdictKeeper::accept(double at_s, const Key& key, double still_s) {
+  before_ = key_;
   key_ = key, since_s_ = at_s;
   challenged_ = false;
   if (changes_.size() < kMostChanges) changes_.push_back({at_s, key.state, key.cause, still_s});
@@ -53,7 +64,8 @@ void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict ver
   if (!begun_ || !(key == key_)) {
     // At the end healthy gives way to a fault that was seen twice; one fault to another does not.
     const bool seen_twice = challenged_ && challenger_ == key && at_s - challenged_s_ >= kTwice;
-    const bool said_now = last && key_.state == State::kHealthy && seen_twice;
+    const bool said_now = last && (key_.state == State::kNotStarted ||
+                                   (key_.state == State::kHealthy && seen_twice));
     if (begun_ && must_wait(key, at_s) && !said_now) {
       last_s_ = at_s;
       return;

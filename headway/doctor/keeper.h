@@ -8,8 +8,8 @@
 namespace headway {
 
 // What is said of a run that goes on. A verdict stays until another one has stood for as long as it
-// did, ten seconds at most (healthy: five), so that noise does not decide; what is over is kept
-// with its time.
+// did, ten seconds at most (healthy and not-started: five; a cause that gave way and comes back:
+// twenty), so that noise does not decide; what is over is kept with its time.
 //
 //   VerdictKeeper keeper;
 //   while (watching) keeper.take(at_s, diagnose(trace), verdict(trace, findings));
@@ -35,9 +35,11 @@ class VerdictKeeper {
     State state = State::kNotStarted;
     Cause cause = Cause::kUnknown;
     bool operator==(const Key&) const = default;
+    bool is_a_fault() const { return cause != Cause::kUnknown; }
   };
   static Key key_of(const std::vector<Finding>& findings, const Verdict& verdict);
   bool must_wait(const Key& key, double at_s);
+  double wait_for(const Key& key, double at_s) const;
   void accept(double at_s, const Key& key, double still_s);
   void keep_past(double at_s);
 
@@ -51,7 +53,7 @@ class VerdictKeeper {
   std::vector<Finding> findings_;
   std::vector<Change> changes_;
   std::vector<Episode> episodes_;
-  Key key_{}, challenger_{};
+  Key key_{}, before_{}, challenger_{};
   double since_s_ = 0, challenged_s_ = 0, last_s_ = 0;
   bool begun_ = false, challenged_ = false;
 };

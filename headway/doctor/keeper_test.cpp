@@ -72,5 +72,42 @@ TEST(VerdictKeeper, AtTheEndOneFaultDoesNotGiveWayToAnother) {
   EXPECT_EQ(keeper.findings()[0].cause, Cause::kInputBound);
 }
 
+const Verdict kNotStarted{.state = State::kNotStarted, .sentence = "not-started: reads files"};
+
+TEST(VerdictKeeper, TheFirstWordAboutALateTrainingIsNotTakenBackAtOnce) {
+  VerdictKeeper keeper;
+  for (int s = 0; s < 24; ++s) keeper.take(s, {}, kNotStarted);
+  for (int s = 24; s < 27; ++s) keeper.take(s, {}, kHealthy);  // the first steps wait for nothing
+  for (int s = 27; s < 40; ++s) keeper.take(s, kWaits, kSlow);
+  EXPECT_EQ(keeper.changes().size(), 2u);
+  EXPECT_EQ(keeper.verdict().state, State::kSlow);
+}
+
+TEST(VerdictKeeper, ATrainingThatBeginsSoonIsJudgedSoon) {
+  VerdictKeeper keeper;
+  for (int s = 0; s < 4; ++s) keeper.take(s, {}, kNotStarted);
+  for (int s = 4; s < 6; ++s) keeper.take(s, {}, kHealthy);
+  EXPECT_EQ(keeper.verdict().state, State::kHealthy);
+}
+
+TEST(VerdictKeeper, WhatIsSeenLastOfATrainingThatHasJustBegunIsSaid) {
+  VerdictKeeper keeper;
+  for (int s = 0; s < 29; ++s) keeper.take(s, {}, kNotStarted);
+  keeper.take(30, kWaits, kSlow, true);
+  EXPECT_EQ(keeper.verdict().state, State::kSlow);
+}
+
+TEST(VerdictKeeper, ACauseThatGaveWayAndComesBackMustStandTwiceAsLong) {
+  std::vector<Finding> other = kWaits;
+  other[0].cause = Cause::kHotLine;
+  VerdictKeeper keeper;
+  for (int s = 0; s < 20; ++s) keeper.take(s, kWaits, kSlow);
+  for (int s = 20; s < 45; ++s) keeper.take(s, other, kSlow);
+  for (int s = 45; s < 60; ++s) keeper.take(s, kWaits, kSlow);
+  EXPECT_EQ(keeper.findings()[0].cause, Cause::kHotLine);
+  for (int s = 60; s < 70; ++s) keeper.take(s, kWaits, kSlow);
+  EXPECT_EQ(keeper.findings()[0].cause, Cause::kInputBound);
+}
+
 }  // namespace
 }  // namespace headway
