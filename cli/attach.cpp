@@ -31,9 +31,9 @@ constexpr double kLongestLookS = 5;  // a healthy one takes half a second at mos
 struct Attach {
   pid_t pid = 0;
   bool once = false, json = false, stacks = false, native = false;
-  double seconds = 0, interval_ms = 50;
+  double seconds = 0, interval_ms = 50, samples_s = 0;
   int count = 1;
-  std::string trace;
+  std::string trace, native_table;
 };
 
 int list_candidates(bool json) {
@@ -66,6 +66,10 @@ int run(const Attach& settings) {
   if (settings.stacks) {
     const std::string why = why_not_readable(settings.pid);
     if (!why.empty()) return complain(kNotWatched, "not watched: no stack can be read", why);
+    if (settings.samples_s > 0) {
+      print_native_samples(settings.pid, settings.samples_s, guard);
+      return 0;
+    }
     if (settings.native) {
       print_native_stacks(settings.pid, guard);
       return 0;
@@ -73,7 +77,10 @@ int run(const Attach& settings) {
     print_stacks(settings.pid, settings.count, settings.interval_ms, guard);
     return 0;
   }
-  Watcher watcher = guard.during([&] { return Watcher(settings.pid, {}); });
+  std::optional<NativeTable> table;
+  if (!settings.native_table.empty()) table = NativeTable::with_lines_of(settings.native_table);
+  const Watcher::Options options{.native_table = table ? &*table : nullptr};
+  Watcher watcher = guard.during([&] { return Watcher(settings.pid, options); });
   if (!settings.once && !settings.json && ::isatty(STDOUT_FILENO)) screen.emplace(stdout);
   const double until = settings.seconds > 0 ? settings.seconds : settings.once ? kOnceS : 1e18;
   WatchReport report;
@@ -117,10 +124,19 @@ void add_attach(CLI::App& app, Task& task, int& status) {
   verb->add_option("--interval-ms", settings->interval_ms, "between two reads; 50 if not given")
       ->needs(stacks)
       ->check(CLI::NonNegativeNumber);
-  verb->add_flag("--native", settings->native,
-                 "with --stacks: functions of C and C++ in place of Python's, of all threads that "
-                 "wait")
-      ->needs(stacks);
+  CLI::Option* native =
+      verb->add_flag("--native", settings->native,
+                     "with --stacks: functions of C and C++ in place of Python's, of all threads "
+                     "that wait")
+          ->needs(stacks);
+  verb->add_option("--samples", settings->samples_s,
+                   "with --stacks --native: instead of threads that wait, what runs on the cores, "
+                   "for so many seconds")
+      ->needs(native)
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--native-table", settings->native_table,
+                   "a file with lines of your own: what functions of your libraries do "
+                   "(headway/probe/native/native.table shows how)");
   verb->add_option("--seconds", settings->seconds, "watch for so long");
   verb->add_option("--trace", settings->trace, "keep what was seen, for `headway doctor`");
   verb->footer(

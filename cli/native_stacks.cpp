@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/output.h"
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
+#include "headway/probe/native/cpu_sampler.h"
 #include "headway/probe/native/native_stack.h"
 #include "headway/probe/permission.h"
 #include "headway/probe/proc_files.h"
@@ -15,6 +20,7 @@ namespace headway::cli {
 namespace {
 
 constexpr int64_t kNamesNs = 2'000'000'000;  // for the names of one library
+constexpr double kSamplesPerSecond = 99;     // of each core
 
 using Json = nlohmann::ordered_json;
 
@@ -37,7 +43,55 @@ Json stack_of(pid_t pid, pid_t tid, NativeStacks& stacks) {
   return out;
 }
 
+// Which function runs, so often.
+struct Ran {
+  const NativeImage* image;
+  std::string symbol;
+  auto operator<=>(const Ran&) const = default;
+};
+
+Ran innermost_of(const CpuSample& sample, NativeStacks& stacks) {
+  const auto frames = stacks.walk(sample.registers, {});  // no stack: the innermost alone
+  if (frames.empty() || !frames[0].image) return {nullptr, ""};
+  NativeImage& image = *frames[0].image;
+  image.names.prepare(now_ns() + kNamesNs);
+  return {&image, image.names.at(frames[0].address)};
+}
+
 }  // namespace
+
+void print_native_samples(pid_t pid, double seconds, LookGuard& guard) {
+  const auto user = file_user_of(pid);
+  if (!user) throw Error(fmt::format("process {} cannot be read", pid), why_not_readable(pid));
+  std::string why_not;
+  const auto sampler = CpuSampler::open(kSamplesPerSecond, why_not);
+  if (!sampler) throw Error("native code cannot be sampled", why_not);
+  if (!sampler->follow(pid))
+    throw Error("it has more threads than may be sampled", "ulimit -n unlimited, or as root");
+  NativeImages images;
+  NativeStacks stacks(pid, *user, images);
+  std::map<Ran, int64_t> counts;
+  int64_t all = 0;
+  for (const int64_t end = now_ns() + static_cast<int64_t>(1e9 * seconds); now_ns() < end;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    guard.during([&] {
+      sampler->read(pid, [&](const CpuSample& sample) {
+        if (sample.registers[kReturnAddress]) ++all, ++counts[innermost_of(sample, stacks)];
+      });
+      return true;
+    });
+  }
+  Json functions = Json::array();
+  for (const auto& [ran, samples] : counts)
+    functions.push_back({{"function", readable_name(ran.symbol)},
+                         {"symbol", ran.symbol},
+                         {"library", ran.image ? ran.image->library : ""},
+                         {"samples", samples}});
+  std::sort(functions.begin(), functions.end(),
+            [](const Json& a, const Json& b) { return a["samples"] > b["samples"]; });
+  print_json_in_order(
+      {{"pid", pid}, {"samples", all}, {"lost", sampler->lost()}, {"functions", functions}});
+}
 
 void print_native_stacks(pid_t pid, LookGuard& guard) {
   const auto user = file_user_of(pid);

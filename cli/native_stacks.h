@@ -10,4 +10,8 @@ namespace headway::cli {
 // of those that run it says so. Error when it may not be read.
 void print_native_stacks(pid_t pid, LookGuard& guard);
 
+// Which native functions of a process run on the cores, sampled for so many seconds, as JSON. Error
+// where the kernel does not allow it.
+void print_native_samples(pid_t pid, double seconds, LookGuard& guard);
+
 }  // namespace headway::cli

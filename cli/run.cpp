@@ -22,7 +22,7 @@ constexpr double kJudgeEveryS = 1;
 
 struct Run {
   std::vector<std::string> command;
-  std::string json_out, trace;
+  std::string json_out, trace, native_table;
   double report_every_s = 0;
   bool quiet = false;
 };
@@ -40,8 +40,10 @@ void write_whole(const std::string& path, const std::string& text) {
 // Looks, judges and tells until the command has ended.
 class RunWatch {
  public:
-  RunWatch(Launched& launched, const Run& settings)
-      : launched_(launched), settings_(settings), watcher_(launched.pid(), {.launched = true}) {}
+  RunWatch(Launched& launched, const Run& settings, const NativeTable* table)
+      : launched_(launched),
+        settings_(settings),
+        watcher_(launched.pid(), {.launched = true, .native_table = table}) {}
 
   void run() {
     while (!launched_.ended()) {
@@ -105,8 +107,11 @@ class RunWatch {
 };
 
 int run(const Run& settings) {
-  return launch(settings.command, {.quiet = settings.quiet},
-                [&](Launched& launched) { RunWatch(launched, settings).run(); });
+  std::optional<NativeTable> table;
+  if (!settings.native_table.empty()) table = NativeTable::with_lines_of(settings.native_table);
+  return launch(settings.command, {.quiet = settings.quiet}, [&](Launched& launched) {
+    RunWatch(launched, settings, table ? &*table : nullptr).run();
+  });
 }
 
 }  // namespace
@@ -122,6 +127,9 @@ void add_run(CLI::App& app, Task& task, int& status) {
   verb->add_option("--report-every", settings->report_every_s,
                    "seconds between reports; else only what is new")
       ->check(CLI::NonNegativeNumber);
+  verb->add_option("--native-table", settings->native_table,
+                   "a file with lines of your own: what functions of your libraries do "
+                   "(headway/probe/native/native.table shows how)");
   verb->add_flag("--quiet", settings->quiet, "write nothing of our own to standard error");
   verb->footer(
       "Example:\n"

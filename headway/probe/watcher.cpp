@@ -184,9 +184,7 @@ void Watcher::find_roles(const std::vector<pid_t>& tree) {
     if (seen_.training_since_s >= 0) seen_.training_since_s = now_s();
   }
   give_roles(processes, main_);
-  std::set<pid_t> run;
-  for (const RunProcess& process : processes) run.insert(process.pid);
-  native_.watch(main_, run);
+  native_.watch(main_);
   for (const RunProcess& process : processes) targets_[process.pid]->seen.role = process.role;
 }
 

@@ -36,6 +36,7 @@ class Watcher {
  public:
   struct Options {
     bool launched = false;  // by us, a moment ago
+    const NativeTable* native_table = nullptr;  // what native code means; nullptr: the built-in one
   };
   Watcher(pid_t root, Options options);
 
@@ -94,7 +95,7 @@ class Watcher {
   CoreLedger ledger_;
   Compiling compiling_;
   Devices devices_;
-  NativeEye native_;
+  NativeEye native_{options_.native_table ? *options_.native_table : NativeTable::built_in()};
   RandomFactor pause_;
   VariableProgress::Loops loops_;
   bool keras_fits_ = false, lightning_fits_ = false;

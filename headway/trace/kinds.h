@@ -359,6 +359,7 @@ enum class NativeKind : uint8_t {
   kCopies,           //
   kIdle,             // a thread without work
   kSpins,            // ... that keeps its core busy
+  kGenerated,        // code that was made while the program runs (oneDNN, XLA, torch.compile)
 };
 template <>
 struct Texts<NativeKind> {
@@ -366,7 +367,7 @@ struct Texts<NativeKind> {
       "other",    "takes-element", "input",     "decodes",          "image",
       "computes", "compiles",      "launches",  "waits-for-device", "communicates",
       "garbage",  "interprets",    "allocates", "copies",           "idle",
-      "spins"};
+      "spins",    "generated"};
 };
 
 // Of the GPU that trains, at the same moment.

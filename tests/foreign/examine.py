@@ -15,6 +15,7 @@ import time
 import mechanisms
 import processes
 import program as programs
+import who
 
 # After the interrupt: TensorFlow finishes a step first, and a compiling XLA cannot be interrupted at all.
 SECONDS_TO_END = 6
@@ -25,12 +26,13 @@ class NoVerdict(Exception):
     """The outside eye gave nothing that can be read."""
 
 
-def environment(case):
+def environment(case, watcher=who.ROOT):
     """What the program gets: no GPU (the expectations are for CPUs), no byte code beside the copies. Output is held back
     as it would be: not at a desk (`run`), but behind a pipe (`attach`), whatever this shell has set."""
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     at_a_desk = {} if case.how == "attach" else {"PYTHONUNBUFFERED": "1"}
-    return {**inherited, **at_a_desk, "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1", **case.environment}
+    return {**inherited, **at_a_desk, "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1",
+            **watcher.environment(), **case.environment}
 
 
 @contextlib.contextmanager
@@ -64,11 +66,11 @@ def read_verdict(text, said):
         raise NoVerdict(f"no JSON: {problem}; it said: {said.strip()[-400:] or 'nothing'}") from problem
 
 
-def by_run(case, command, headway, folder, spared):
+def by_run(case, command, headway, folder, spared, watcher):
     out, log = folder / "verdict.json", folder / "said.txt"
     kept = ["--trace", str(case.trace)] if case.trace else []
-    watched = [headway, "run", "--json-out", str(out), *kept, "--", *command]
-    with open(log, "w") as said, start(watched, cwd=folder, env=environment(case), stdout=said,
+    watched = [*watcher.prefix(), headway, "run", "--json-out", str(out), *kept, "--", *command]
+    with open(log, "w") as said, start(watched, cwd=folder, env=environment(case, watcher), stdout=said,
                                        stderr=subprocess.STDOUT) as process:
         try:
             process.wait(case.seconds)
@@ -82,16 +84,17 @@ def by_run(case, command, headway, folder, spared):
     return read_verdict(out.read_text(), said)
 
 
-def by_attach(case, command, headway, folder, spared):
+def by_attach(case, command, headway, folder, spared, watcher):
     """The program writes into a pipe that is read by nobody in a hurry, as behind `| tee log`."""
     tee = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    with start(command, cwd=folder, env=environment(case), stdout=tee.stdin, stderr=subprocess.DEVNULL) as process:
+    with start([*watcher.prefix(), *command], cwd=folder, env=environment(case, watcher), stdout=tee.stdin,
+               stderr=subprocess.DEVNULL) as process:
         tee.stdin.close()
         try:
             time.sleep(max(case.seconds - 10, 1))
             kept = ["--trace", str(case.trace)] if case.trace else []
-            done = subprocess.run([headway, "attach", str(process.pid), "--once", "--json", *kept], capture_output=True,
-                                  text=True, timeout=SECONDS_TO_ATTACH, stdin=subprocess.DEVNULL)
+            done = subprocess.run([*watcher.prefix(), headway, "attach", str(process.pid), "--once", "--json", *kept],
+                                  capture_output=True, text=True, timeout=SECONDS_TO_ATTACH, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired as late:
             raise NoVerdict(f"attach --once gave no verdict in {SECONDS_TO_ATTACH} s") from late
         finally:
@@ -100,7 +103,7 @@ def by_attach(case, command, headway, folder, spared):
     return read_verdict(done.stdout, done.stderr)
 
 
-def examine(case, headway, pythons):
+def examine(case, headway, pythons, watcher=who.ROOT):
     """The verdict's JSON object. Raises mechanisms.Refused or NoVerdict."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="foreign-"))
     try:
@@ -108,10 +111,12 @@ def examine(case, headway, pythons):
         for other in case.path.parent.glob("*.py"):
             if other.name in programs.NOT_PROGRAMS:
                 shutil.copy(other, folder)
+        watcher.check(case, headway, pythons[case.python])
+        watcher.own(folder, source)
         with mechanisms.mechanism(case.setup) as prefix:
             spared = set(processes.descendants(os.getpid()))
             command = [*prefix, *case.wrap, pythons[case.python], str(source)]
             way = by_attach if case.how == "attach" else by_run
-            return way(case, command, headway, folder, spared)
+            return way(case, command, headway, folder, spared, watcher)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,10 @@
 """The examiner examined: headers, judgement, and a case from start to end under a stand-in for headway."""
+import errno
 import os
 import pathlib
 import shutil
 import stat
+import subprocess
 import tempfile
 import unittest
 from unittest import mock
@@ -13,6 +15,7 @@ import mechanisms
 import processes
 import program
 import stack_check
+import who
 
 # Runs the command as `headway run` does and writes the verdict it was told to give.
 STAND_IN = """\
@@ -232,6 +235,23 @@ class Examiner(unittest.TestCase):
         torn = [good[0], ("restless", stack_check.NAME, line("stumble(n % 20)"))]
         self.assertIn("does not call climb", stack_check.fault_in(torn + base))
         self.assertIn("ends in", stack_check.fault_in(good))
+
+    def test_an_ordinary_user_is_one_and_may_be_refused_to_sample(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can become another user")
+        event = "libc.syscall(298, bytes([1, 0, 0, 0, 112]) + bytes(107), 0, -1, -1, 0)"
+        code = f"import ctypes, os; libc = ctypes.CDLL(None, use_errno=True); print(os.getuid(), {event}, ctypes.get_errno())"
+        for name in ("user", "user-without-perf"):
+            said = subprocess.run([*who.ALL[name].prefix(), "/usr/bin/python3", "-c", code], capture_output=True, text=True)
+            user, _, error = said.stdout.split()
+            self.assertEqual(int(user), who.NUMBER, said.stderr)
+            if name == "user-without-perf":
+                self.assertEqual(int(error), errno.EPERM)
+
+    def test_what_an_ordinary_user_cannot_make_is_refused(self):
+        case = self.case(ONE.replace("# seconds", "# setup: cpu-quota 30\n# seconds"))
+        with self.assertRaises(mechanisms.Refused):
+            who.ALL["user"].check(case)
 
     def test_a_mechanism_that_is_refused_says_so(self):
         with self.assertRaises(mechanisms.Refused):

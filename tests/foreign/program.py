@@ -52,13 +52,15 @@ class Program:
 
 
 def round_of(name):
-    """Of a set: round1 for blind/round1; None for a set that no blind author wrote."""
+    """Of a set: round1 for blind/round1 (the name of its folder); None for a set that no blind author wrote."""
     return name.removeprefix("blind/") if name.startswith("blind/") else None
 
 
 def all_sets():
-    """In the order they were made: round 2 before round 10."""
-    folders = sorted(BLIND.glob("round*"), key=lambda folder: int(folder.name.removeprefix("round")))
+    """In the order they were made: round 2 before round 10; then the blind sets that are no rounds."""
+    folders = [folder for folder in BLIND.glob("*") if (folder / "programs").is_dir()]
+    numbers = {folder: re.fullmatch(r"round(\d+)", folder.name) for folder in folders}
+    folders.sort(key=lambda folder: (int(numbers[folder][1]) if numbers[folder] else 1 << 30, folder.name))
     return ["programs", "held_out", *(f"blind/{folder.name}" for folder in folders)]
 
 

@@ -2,6 +2,7 @@
 
     blind/round1/programs/*.py  cured/*.py  prove.py  proof.json     as their author left them
     blind/round1/first_run.json                                      written once, here
+    blind/round1/first_run_user.json  first_run_user-without-perf.json   the same, watched by an ordinary user
 
 A round is closed when every program of it has run. Until then it can be gone on with (a machine may fail), by the same
 code only; a program that has run does not run again.
@@ -9,9 +10,11 @@ code only; a program that has run does not run again.
 import datetime
 import json
 import pathlib
+import re
 import subprocess
 
 import program as programs
+import who
 
 ROOT = programs.HERE.parents[1]
 # What decides what headway says, and what it is asked.
@@ -22,13 +25,13 @@ class Closed(Exception):
     """This cannot be a first run, or not now; the text says why."""
 
 
-def record_path(name):
-    return programs.HERE / name / "first_run.json"
+def record_path(name, watcher=who.ROOT.name):
+    return programs.HERE / name / ("first_run.json" if watcher == who.ROOT.name else f"first_run_{watcher}.json")
 
 
-def first_run(name):
+def first_run(name, watcher=who.ROOT.name):
     """What is kept of a set's first run; None where there was none, or where none is kept (not blind)."""
-    path = record_path(name)
+    path = record_path(name, watcher)
     return json.loads(path.read_text()) if programs.round_of(name) and path.is_file() else None
 
 
@@ -51,7 +54,7 @@ def git(*words):
 def commits(name):
     """Of the programs and of the code under test; Closed where either is not committed."""
     changed = [line for line in git("status", "--porcelain", "--", *EXAMINED).splitlines()
-               if not line.endswith("/first_run.json")]
+               if not re.search(r"/first_run[a-z_-]*\.json$", line)]
     if changed:
         raise Closed("not committed: " + ", ".join(line.split()[-1] for line in changed))
     of_programs = git("log", "-1", "--format=%H", "--", f"tests/foreign/{name}/programs")
@@ -75,16 +78,17 @@ def now():
 class FirstRun:
     """The record while it is being written, after every program, so that nothing that was said can be lost."""
 
-    def __init__(self, name, of_programs, of_code):
-        self.path = record_path(name)
-        self.record = {"set": name, "programs_commit": of_programs, "code_commit": of_code, "began": now(),
+    def __init__(self, name, of_programs, of_code, watcher=who.ROOT.name):
+        self.path = record_path(name, watcher)
+        self.record = {"set": name, "as": watcher, "programs_commit": of_programs, "code_commit": of_code, "began": now(),
                        "ended": None, "cases": [], "skipped": []}
-        before = first_run(name)
+        before = first_run(name, watcher)
         if before and before["ended"]:
-            raise Closed(f"{name} had its first run on {before['ended'][:10]}; it stays as it is")
-        if before and (before["programs_commit"], before["code_commit"]) != (of_programs, of_code):
-            raise Closed(f"{name} was begun with code {before['code_commit'][:10]} and programs "
-                         f"{before['programs_commit'][:10]}; go on with these")
+            raise Closed(f"{name} had its first run as {watcher} on {before['ended'][:10]}; it stays as it is")
+        for begun in filter(None, (first_run(name, other) for other in who.ALL)):
+            if (begun["programs_commit"], begun["code_commit"]) != (of_programs, of_code):
+                raise Closed(f"{name} was begun with code {begun['code_commit'][:10]} and programs "
+                             f"{begun['programs_commit'][:10]}; go on with these")
         if before:
             self.record = before
         else:

@@ -36,7 +36,7 @@ with open(sys.argv[3], "w") as file:
 
 def options(**more):
     told = {"set": [NAME], "first_run": False, "list": False, "only": "", "beside": 0, "most_seconds": 1 << 30,
-            "headway": "headway"}
+            "headway": "headway", "watcher": "root"}
     return argparse.Namespace(**{**told, **more})
 
 
@@ -92,6 +92,20 @@ class Rounds(unittest.TestCase):
         self.assertEqual([case.name for case in again.open_cases(program.programs_of(NAME))], ["loom"])
         with self.assertRaises(rounds.Closed):
             rounds.FirstRun(NAME, "p" * 40, "d" * 40)
+
+    def test_each_watcher_has_a_first_run_of_its_own_by_the_same_code(self):
+        record = self.first_run()
+        record.add(self.result("loom"))
+        record.close()
+        with self.assertRaises(rounds.Closed):
+            rounds.FirstRun(NAME, "p" * 40, "d" * 40, "user")
+        by_user = rounds.FirstRun(NAME, "p" * 40, "c" * 40, "user")
+        by_user.add(self.result("kiln", "serial-map"))
+        by_user.close()
+        self.assertEqual(rounds.first_given(NAME, "kiln"), ["nan-loss"])
+        page = write_score.tables(write_score.all_records())
+        self.assertIn("user: 1 of 1, 0 of 0 accused", page)
+        self.assertIn("| kiln | serial-map | serial-map | slow |  |", page)
 
     def test_nobody_looks_at_a_round_before_its_first_run(self):
         with self.assertRaises(rounds.Closed):

@@ -6,6 +6,7 @@
     run_foreign.py --set held_out blind/round1    others: here, or the path of a folder; `all`: every one that is here
     run_foreign.py --only 'train_p|learn_xor'
     run_foreign.py --beside 2                     beside two busy processes, the whole time
+    run_foreign.py --as user                      watcher and program are an ordinary user's (root, user, user-without-perf)
     run_foreign.py --set blind/round1 --first-run the first run of a blind round, once: it is written down
     run_foreign.py --list                         names and expectations, nothing is run
 
@@ -29,6 +30,7 @@ import mechanisms
 import processes
 import program as programs
 import rounds
+import who
 
 GOAL = 0.9
 NEIGHBOURS = "neighbours-take-cores"
@@ -54,6 +56,8 @@ def arguments():
     parser.add_argument("--only", default="", help="a regular expression for the names")
     parser.add_argument("--most-seconds", type=int, default=1 << 30, help="for each program, whatever its header says")
     parser.add_argument("--beside", type=int, default=0, help="busy processes beside it")
+    parser.add_argument("--as", dest="watcher", choices=who.ALL, default="root",
+                        help="who watches and is watched; user-without-perf: perf_event_open is refused")
     parser.add_argument("--shared-machine", action="store_true",
                         help="other work may run here: neighbours that are named do not count")
     parser.add_argument("--steady", action="store_true", help="changes and times count, too")
@@ -111,7 +115,7 @@ def try_case(case, options, pythons):
     if why:
         raise mechanisms.Refused(why)
     try:
-        verdict = examine.examine(case, options.headway, pythons)
+        verdict = examine.examine(case, options.headway, pythons, who.ALL[options.watcher])
         if options.shared_machine and case.expected != NEIGHBOURS:
             verdict["findings"] = [f for f in verdict.get("findings", []) if f["cause"] != NEIGHBOURS]
         return judge.judge(case, verdict)
@@ -194,7 +198,7 @@ def first_run_of(options, names):
     if len(names) != 1 or not programs.round_of(names[0]) or limited:
         raise rounds.Closed("a first run is of one blind round, of all of it, with nobody beside it")
     rounds.check_built(options.headway)
-    return rounds.FirstRun(names[0], *rounds.commits(names[0]))
+    return rounds.FirstRun(names[0], *rounds.commits(names[0]), options.watcher)
 
 
 def run_all(cases, options, record):

@@ -9,6 +9,7 @@ import sys
 
 import program as programs
 import rounds
+import who
 
 PAGE = rounds.ROOT / "docs" / "score.md"
 MARK = "<!-- Below: written by tests/foreign/write_score.py. -->"
@@ -18,9 +19,9 @@ def percent(part, whole):
     return f"{part} of {whole} ({100 * part / whole:.0f}%)" if whole else "0 of 0"
 
 
-def rows(record):
+def rows(record, chosen=lambda case: True):
     """Missed ones are marked; a program that was skipped has given nothing and is missed as well."""
-    for case in record["cases"]:
+    for case in filter(chosen, record["cases"]):
         given = ", ".join(case["given"]) or ("no verdict" if case["problem"] else "-")
         mark = "" if case["right"] else "**accused**" if case["accused"] else "**miss**"
         expected = case["expected"] + (f" (or {', '.join(case['accepted'])})" if case["accepted"] else "")
@@ -38,15 +39,41 @@ def counts(record):
             sum(case["accused"] for case in healthy), len(healthy) + len(record["skipped"]) - skipped_faults)
 
 
+def is_round(record):
+    return record["set"].startswith("blind/round")
+
+
+def others(record):
+    """The same programs and code, watched by somebody else than root."""
+    found = [rounds.first_run(record["set"], name) for name in who.ALL if name != who.ROOT.name]
+    return [other for other in found if other]
+
+
 def overview(records):
     """A line for each round, and one for all."""
-    lines = ["## All rounds", "", "| round | faults named right | healthy programs accused |", "|---|---|---|"]
+    lines = ["## All rounds", "", "| round | faults named right | healthy programs accused | by others than root |",
+             "|---|---|---|---|"]
     for record in records:
         right, faults, accused, healthy = counts(record)
-        lines.append(f"| {record['set'].removeprefix('blind/round')} | {percent(right, faults)} | {percent(accused, healthy)} |")
+        by_others = "; ".join(f"{other['as']}: {score(other)}" for other in others(record))
+        lines.append(f"| {record['set'].removeprefix('blind/round')} | {percent(right, faults)} | {percent(accused, healthy)} "
+                     f"| {by_others or '-'} |")
     right, faults, accused, healthy = map(sum, zip(*map(counts, records)))
-    lines.append(f"| all | {percent(right, faults)} | {percent(accused, healthy)} |")
+    lines.append(f"| all | {percent(right, faults)} | {percent(accused, healthy)} | |")
     return "\n".join([*lines, "", ""])
+
+
+def score(record):
+    right, faults, accused, healthy = counts(record)
+    return f"{right} of {faults}, {accused} of {healthy} accused"
+
+
+def by_other(record, other):
+    """What somebody else was told, where it is another answer than root's."""
+    as_root = {case["name"]: case["given"] for case in record["cases"]}
+    differ = list(rows(other, lambda case: as_root.get(case["name"]) != case["given"]))
+    return [f"Watched by `{other['as']}`: {score(other)}. Other answers than root's:", "",
+            "| program | expected | given | verdict | |", "|---|---|---|---|---|", *differ, ""]
 
 
 def table(record):
@@ -60,11 +87,14 @@ def table(record):
         f"- faults named right: {percent(right, faults)}",
         f"- healthy programs accused: {percent(accused, healthy)}",
         f"- without a verdict: {sum(bool(case['problem']) for case in record['cases'])}; skipped: {len(skipped)}", "",
-        "| program | expected | given | verdict | |", "|---|---|---|---|---|", *rows(record), ""])
+        "| program | expected | given | verdict | |", "|---|---|---|---|---|", *rows(record), "",
+        *(line for other in others(record) for line in by_other(record, other))])
 
 
 def tables(records):
-    return overview(records) + "\n".join(map(table, records)) if records else "No round has been run yet.\n"
+    if not records:
+        return "No round has been run yet.\n"
+    return overview([record for record in records if is_round(record)]) + "\n".join(map(table, records))
 
 
 def page(before, records):

@@ -17,6 +17,8 @@ class CodeMap {
     uint64_t offset = 0;  // in the file
     uint64_t inode = 0;   // 0: no file, made while the program runs
     std::string path{};
+
+    bool is_generated() const { return inode == 0 && !path.starts_with('['); }  // [vdso] is not
   };
 
   CodeMap() = default;

@@ -23,7 +23,8 @@ namespace {
 
 constexpr size_t kPage = 4096, kRingPages = 64;  // one more for its head
 constexpr uint32_t kStackBytes = 16 << 10;
-constexpr size_t kMostEvents = 512;  // each is an open file
+constexpr size_t kMostEvents = 16'384;  // each is an open file
+constexpr size_t kFilesForOthers = 512;
 constexpr size_t kMostCores = 256;
 constexpr size_t kWhoseAt = 8;  // in a sample: behind its place
 
@@ -57,6 +58,19 @@ perf_event_attr attributes(bool kernel_too) {
 Descriptor open_event(perf_event_attr& attributes, pid_t thread, int cpu) {
   return Descriptor(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, thread, cpu, -1,
                                                static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC))));
+}
+
+// How many of these files we may open; the limit is raised where it can be.
+size_t files_to_be_opened(size_t wanted) {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
+  const rlim_t enough = wanted + kFilesForOthers;
+  if (files.rlim_cur < enough) {
+    files.rlim_cur = std::min(files.rlim_max, enough);
+    ::setrlimit(RLIMIT_NOFILE, &files);
+    ::getrlimit(RLIMIT_NOFILE, &files);
+  }
+  return std::min<size_t>(wanted, files.rlim_cur - std::min<rlim_t>(files.rlim_cur, kFilesForOthers));
 }
 
 std::string refusal(int error) {
@@ -147,26 +161,31 @@ std::unique_ptr<CpuSampler> CpuSampler::open(double hertz, std::string& why_not)
   return out;
 }
 
-bool CpuSampler::follow(const std::set<pid_t>& threads) {
-  if (sees_all_) return true;
-  // Half of the files that we may open are for others.
-  rlimit files{};
-  const bool limited = ::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY;
-  const size_t most = limited ? std::min<size_t>(kMostEvents, files.rlim_cur / 2) : kMostEvents;
-  if (threads.size() * rings_.size() > most) return false;
-  for (const pid_t thread : threads) {
-    if (followed_.count(thread)) continue;
-    std::vector<Descriptor> events;
-    for (const Ring& ring : rings_) {
-      perf_event_attr wanted = attributes(kernel_too_);
-      wanted.sample_period = static_cast<uint64_t>(period_ns_);
-      wanted.inherit = 1;
-      Descriptor event = open_event(wanted, thread, ring.core);
-      if (event.open() && ::ioctl(event.get(), PERF_EVENT_IOC_SET_OUTPUT, ring.event.get()) == 0)
-        events.push_back(std::move(event));
-    }
-    if (!events.empty()) followed_[thread] = std::move(events);
+// One that is inherited: by threads only, where the kernel knows that (5.13), else by child
+// processes, too, whose samples are passed over.
+Descriptor CpuSampler::open_follower(pid_t thread, const Ring& ring) const {
+  perf_event_attr wanted = attributes(kernel_too_);
+  wanted.sample_period = static_cast<uint64_t>(period_ns_);
+  wanted.inherit = 1, wanted.inherit_thread = 1;
+  Descriptor event = open_event(wanted, thread, ring.core);
+  if (!event.open() && (errno == EINVAL || errno == E2BIG)) {
+    wanted.inherit_thread = 0;
+    event = open_event(wanted, thread, ring.core);
   }
+  const bool joined =
+      event.open() && ::ioctl(event.get(), PERF_EVENT_IOC_SET_OUTPUT, ring.event.get()) == 0;
+  return joined ? std::move(event) : Descriptor();
+}
+
+bool CpuSampler::follow(pid_t process) {
+  if (sees_all_) return true;
+  followers_.clear();
+  const std::vector<pid_t> threads = threads_of(fmt::format("/proc/{}/task", process));
+  if (threads.size() * rings_.size() > files_to_be_opened(kMostEvents)) return false;
+  for (const pid_t thread : threads)
+    for (const Ring& ring : rings_)
+      if (Descriptor event = open_follower(thread, ring); event.open())
+        followers_.push_back(std::move(event));
   return true;
 }
 

@@ -4,9 +4,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -34,10 +32,9 @@ class CpuSampler {
   CpuSampler(const CpuSampler&) = delete;
 
   bool sees_all() const { return sees_all_; }
-  // Whom to sample from now on, where not all are seen. Threads and processes
-  // that they start later come by themselves: to name these again would count them twice.
-  // False: they are too many, none is followed.
-  bool follow(const std::set<pid_t>& threads);
+  // Whose threads to sample from now on, where not all are seen. Threads that these start later
+  // come by themselves. False: they are too many, none is followed.
+  bool follow(pid_t process);
   // All samples of this process since the last call. Those that found no room are counted in
   // lost(), of whatever process.
   void read(pid_t pid, const std::function<void(const CpuSample&)>& take);
@@ -51,14 +48,15 @@ class CpuSampler {
   };
   CpuSampler(double hertz, uint64_t seed) : period_ns_(1e9 / hertz), jitter_(seed) {}
   bool open_ring(size_t cpu, pid_t thread);
+  Descriptor open_follower(pid_t thread, const Ring& ring) const;
   bool read_ring(Ring& ring, pid_t pid, const std::function<void(const CpuSample&)>& take);
   void take_record(const std::string& record, const std::function<void(const CpuSample&)>& take);
 
   const double period_ns_;
   RandomFactor jitter_;  // a period that never changes beats with the steps
   bool sees_all_ = false, kernel_too_ = true;
-  std::vector<Ring> rings_;                            // by core
-  std::map<pid_t, std::vector<Descriptor>> followed_;  // events that write into these rings
+  std::vector<Ring> rings_;            // by core
+  std::vector<Descriptor> followers_;  // events of threads that write into these rings
   int64_t lost_ = 0;
 };
 

@@ -21,39 +21,41 @@ constexpr int64_t kNamesAtOnceNs = 25'000'000;  // tables of names are read in p
 
 bool is_neutral(NativeKind kind) {  // says nothing about what for
   return kind == NativeKind::kOther || kind == NativeKind::kAllocates ||
-         kind == NativeKind::kCopies;
+         kind == NativeKind::kCopies || kind == NativeKind::kGenerated;
 }
 
 }  // namespace
 
-void NativeEye::watch(pid_t main, const std::set<pid_t>& run) {
+void NativeEye::watch(pid_t main) {
   if (main != main_ || !stacks_) {
     const auto user = file_user_of(main);
     if (!user) return;
+    const bool another = main != main_;
     stacks_ = std::make_unique<NativeStacks>(main, *user, images_);
     main_ = main;
     takers_.clear(), takers_since_s_ = -1;
     counts_.clear(), others_recent_.clear(), main_last_.reset();
     samples_ = whole_ = input_samples_ = decode_samples_ = 0;
+    if (another) sample_main();
   }
+}
+
+void NativeEye::sample_main() {
   if (!tried_) {
     tried_ = true;
     const double cores = std::max(1.0, double(::sysconf(_SC_NPROCESSORS_ONLN)));
     sampler_ = CpuSampler::open(std::clamp(kSamplesPerSecond / cores, 4.0, 29.0), why_not_);
-    std::set<pid_t> threads;  // all that there are; those they start come by themselves
-    for (const pid_t pid : run)
-      for (const pid_t tid : threads_of(fmt::format("/proc/{}/task", pid))) threads.insert(tid);
-    if (sampler_ && !sampler_->follow(threads)) {
-      sampler_.reset();
-      why_not_ = fmt::format("{} threads on {} cores are too many to sample for anybody but root",
-                             threads.size(), cores);
-    }
   }
+  if (!sampler_) return;
+  const bool followed = sampler_->follow(main_);
+  why_not_ = followed ? ""
+                      : "it has more threads than anybody but root may sample; to allow it: "
+                        "ulimit -n unlimited, before headway is started";
 }
 
 const NativeEye::Function& NativeEye::function_at(const NativeFrame& frame) {
-  static const Function kNoFile{NativeKind::kOther, ""};
-  if (!frame.image) return kNoFile;
+  static const Function kNoFile{NativeKind::kOther, ""}, kGenerated{NativeKind::kGenerated, ""};
+  if (!frame.image) return frame.generated ? kGenerated : kNoFile;
   const FrameRule* rule = frame.image->frames ? frame.image->frames->at(frame.address) : nullptr;
   const Place place{frame.image, rule ? rule->function : frame.address};
   const auto known = functions_.find(place);

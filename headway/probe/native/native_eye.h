@@ -26,8 +26,8 @@ class NativeEye {
  public:
   explicit NativeEye(const NativeTable& table = NativeTable::built_in()) : table_(table) {}
 
-  // Who trains, and who belongs to the run. Called whenever that may have changed.
-  void watch(pid_t main, const std::set<pid_t>& run);
+  // Who trains. Called whenever that may have changed.
+  void watch(pid_t main);
   // Looks through a few of the main process's threads for those that take elements from a pipeline.
   void look_for_takers(const std::vector<ThreadCounters::Thread>& threads, double now_s,
                        int64_t stop_ns);
@@ -78,6 +78,7 @@ class NativeEye {
   const Function& function_at(const NativeFrame& frame);
   Kinds kinds_of(const std::vector<NativeFrame>& frames);
   static bool takes_elements(const Kinds& kinds);
+  void sample_main();
   void add_taker(pid_t tid, double now_s);
   void take(const CpuSample& sample, bool training, double now_s);
 

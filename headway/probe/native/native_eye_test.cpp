@@ -63,7 +63,7 @@ template <typename Holds>
 bool soon(NativeEye& eye, const Program& program, Holds holds) {
   ThreadCounters threads(program.pid());
   for (int i = 0; i < 500; ++i) {
-    eye.watch(program.pid(), {program.pid()});
+    eye.watch(program.pid());
     eye.prepare(now_ns() + kLongNs);
     eye.read_samples(true, 1, now_ns() + kLongNs);
     eye.look_for_takers(threads.read(), 1, now_ns() + kLongNs);

@@ -172,7 +172,7 @@ std::optional<NativeFrame> NativeStacks::frame_at(uint64_t place) {
   NativeImage* image = known->second;
   const auto address =
       image ? image->file->address_of(place - piece->begin + piece->offset) : std::nullopt;
-  return NativeFrame{address ? image : nullptr, address.value_or(place)};
+  return NativeFrame{address ? image : nullptr, address.value_or(place), piece->is_generated()};
 }
 
 // By the function's first instructions; what is found there must be a place behind a call.

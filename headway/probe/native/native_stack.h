@@ -14,10 +14,11 @@
 
 namespace headway {
 
-// One function on a native stack. `image`: nullptr where the code comes from no file.
+// One function on a native stack. `image`: nullptr where its file cannot be read, or there is none.
 struct NativeFrame {
   NativeImage* image = nullptr;
-  uint64_t address = 0;  // in its file; without one, in memory
+  uint64_t address = 0;    // in its file; without one, in memory
+  bool generated = false;  // made while the program runs
 };
 
 // What a thread's registers held, by DWARF's numbers; [kReturnAddress] is where it stood.

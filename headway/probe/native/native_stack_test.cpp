@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,7 +147,7 @@ TEST(CpuSampler, SeesWhatBurnsTheCore) {
   const auto sampler = CpuSampler::open(199, why_not);
   if (!sampler) GTEST_SKIP() << why_not;
   const Child child([] { headway_test_calls_burns(); });
-  sampler->follow({child.pid()});
+  sampler->follow(child.pid());
   Reader reader;
   NativeStacks stacks(child.pid(), *file_user_of(child.pid()), reader.images);
   int samples = 0, burning = 0, called = 0;
@@ -166,12 +167,52 @@ TEST(CpuSampler, SeesWhatBurnsTheCore) {
   EXPECT_EQ(called, burning);
 }
 
+// 0: samples came, from a thread that was started later, too. 77: refused.
+int sample_as_an_ordinary_user() {
+  constexpr int kRefused = 77, kNobody = 65'534;
+  if (::setresgid(kNobody, kNobody, kNobody) != 0 || ::setresuid(kNobody, kNobody, kNobody) != 0)
+    return 1;
+  ::prctl(PR_SET_DUMPABLE, 1);  // who changes his number cannot be looked at until he says so
+  std::string why_not;
+  const auto sampler = CpuSampler::open(199, why_not);
+  if (!sampler) return kRefused;
+  if (sampler->sees_all()) return kRefused;  // here everybody may see all
+  int ends[2];
+  if (::pipe(ends) != 0) return 2;
+  const Child child([&] {
+    char byte;
+    if (::read(ends[0], &byte, 1) != 1) return;
+    std::thread([] { headway_test_burns(); }).detach();
+    headway_test_burns();
+  });
+  if (!sampler->follow(child.pid()) || ::write(ends[1], "x", 1) != 1) return 3;
+  int of_main = 0, of_thread = 0;
+  for (int i = 0; i < 500 && (of_main < 5 || of_thread < 5); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    sampler->read(child.pid(), [&](const CpuSample& sample) {
+      ++(sample.tid == child.pid() ? of_main : of_thread);
+    });
+  }
+  return of_main >= 5 && of_thread >= 5 ? 0 : 4;
+}
+
+TEST(CpuSampler, AnOrdinaryUserSamplesTheProcessThatIsFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const pid_t user = ::fork();
+  if (user == 0) ::_exit(sample_as_an_ordinary_user());
+  int status = 0;
+  ASSERT_EQ(::waitpid(user, &status, 0), user);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "ordinary users may not sample here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST(CpuSampler, LostSamplesAreCountedAndNothingBreaks) {
   std::string why_not;
   const auto sampler = CpuSampler::open(2000, why_not);
   if (!sampler) GTEST_SKIP() << why_not;
   const Child child([] { headway_test_calls_burns(); });
-  sampler->follow({child.pid()});
+  sampler->follow(child.pid());
   for (int i = 0; i < 100 && sampler->lost() == 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     sampler->read(child.pid(), [](const CpuSample&) {});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <sstream>
 
 #include "headway/core/error.h"
@@ -43,6 +44,17 @@ NativeTable::NativeTable(std::string_view text, const std::string& file) {
 const NativeTable& NativeTable::built_in() {
   static const NativeTable table(kBuiltIn, "native.table");
   return table;
+}
+
+NativeTable NativeTable::with_lines_of(const std::string& file) {
+  std::ifstream in(file);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf()))
+    throw Error(fmt::format("{}: cannot be read, or is empty", file),
+                "give a file with lines KIND LIBRARY FUNCTION, as in: decodes libmine *");
+  NativeTable out(text.str(), file);
+  out.lines_.insert(out.lines_.end(), built_in().lines_.begin(), built_in().lines_.end());
+  return out;
 }
 
 bool NativeTable::Line::fits(std::string_view in_library, std::string_view in_function) const {

@@ -15,6 +15,9 @@ class NativeTable {
   // Error with the file's name and line where one is not understood.
   NativeTable(std::string_view text, const std::string& file);
   static const NativeTable& built_in();
+  // A file of the user's, whose lines come before the built-in ones. Error also where it cannot be
+  // read.
+  static NativeTable with_lines_of(const std::string& file);
 
   // kOther: in no line. `function` may be empty: not known.
   NativeKind kind_of(std::string_view library, std::string_view function) const;

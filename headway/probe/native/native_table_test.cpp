@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "headway/core/error.h"
 
 namespace headway {
@@ -30,6 +32,16 @@ TEST(NativeTable, AMistakeIsNamedWithItsLine) {
     EXPECT_NE(std::string(e.what()).find("mine.table:2"), std::string::npos) << e.what();
   }
   EXPECT_THROW(NativeTable("cooks libjpeg *\n", "t"), Error);
+}
+
+TEST(NativeTable, LinesOfTheUserComeBeforeTheBuiltInOnes) {
+  const std::string file = testing::TempDir() + "mine.table";
+  std::ofstream(file) << "input libmine *\ninput * =inflate\n";
+  const NativeTable table = NativeTable::with_lines_of(file);
+  EXPECT_EQ(table.kind_of("libmine.so", "a"), NativeKind::kInput);
+  EXPECT_EQ(table.kind_of("libz.so", "inflate"), NativeKind::kInput);
+  EXPECT_EQ(table.kind_of("libz.so", "inflate_fast"), NativeKind::kDecodes);
+  EXPECT_THROW(NativeTable::with_lines_of(file + ".none"), Error);
 }
 
 TEST(NativeTable, KnowsWhoAsksTensorFlowForData) {
