@@ -1,0 +1,1 @@
+../truth/stopwatch.py
