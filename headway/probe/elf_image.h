@@ -36,6 +36,9 @@ class ElfImage {
   const std::vector<Elf64_Phdr>& segments() const { return segments_; }
   const std::vector<Elf64_Shdr>& sections() const { return sections_; }
   size_t section_names() const { return section_names_; }  // which section has their names
+  bool has_section(uint32_t type) const;
+  // What its linker called this very build, in hexadecimal; empty: it says nothing.
+  std::string build_id() const;
   // Between a place in the file and the address it is loaded at.
   std::optional<uint64_t> address_of(uint64_t offset) const;
   std::optional<uint64_t> offset_of(uint64_t address) const;

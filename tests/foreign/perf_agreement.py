@@ -48,8 +48,9 @@ def by_perf(perf, pid, seconds, folder):
     for line in said.splitlines():
         match = re.match(r"\s*[0-9a-f]+\s+(.*?)\s+\((.*)\)\s*$", line)
         if match:
+            of_a_file = match[2].startswith("/") and not match[2].endswith(".map")  # which is code made while it runs
             symbol = "" if match[1] == "[unknown]" else match[1]
-            counts[pathlib.Path(match[2]).name if match[2].startswith("/") else "", symbol] += 1
+            counts[pathlib.Path(match[2]).name if of_a_file else "", symbol] += 1
     return counts
 
 

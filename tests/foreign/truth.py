@@ -3,6 +3,7 @@
 verdict is held against what they wrote to a file that headway is not told of.
 
     truth.py                     all of truth/, 30 s each
+    truth.py --set truth_blind   twelve by an author who did not know the ledger (both: --set truth truth_blind)
     truth.py --only kelp         some
     truth.py --alone             without headway: what each program says of itself
     truth.py --json FILE         every account of every program
@@ -27,7 +28,7 @@ import processes
 import program as programs
 import run_foreign
 
-FOLDER = programs.HERE / "truth"
+SETS = ("truth", "truth_blind")
 POINTS = 0.05
 COUNTS = 0.01  # of the time, on either side
 COVER = 0.9
@@ -88,8 +89,9 @@ def read_timed(path):
     return Timed(path, fields["python"], accounts)
 
 
-def timed_programs():
-    return [read_timed(path) for path in sorted(FOLDER.glob("*.py")) if path.name not in programs.NOT_PROGRAMS]
+def timed_programs(sets=SETS):
+    return [read_timed(path) for name in sets for path in sorted((programs.HERE / name).glob("*.py"))
+            if path.name not in programs.NOT_PROGRAMS]
 
 
 def true_shares(case, written):
@@ -196,6 +198,7 @@ def summary(tables, problems):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     run_foreign.add_tools(parser)
+    parser.add_argument("--set", nargs="+", choices=SETS, default=SETS)
     parser.add_argument("--only", default="", help="a regular expression for the names")
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--alone", action="store_true")
@@ -208,7 +211,7 @@ def main():
     pythons = run_foreign.pythons_of(options)
     run_foreign.begin()
     run_foreign.say_load()
-    for case in timed_programs():
+    for case in timed_programs(options.set):
         if not re.search(options.only, case.name):
             continue
         try:

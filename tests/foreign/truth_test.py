@@ -14,7 +14,7 @@ import processes
 import program
 import truth
 
-sys.path.insert(0, str(truth.FOLDER))
+sys.path.insert(0, str(truth.programs.HERE / "truth"))
 import stopwatch
 
 # Writes a ledger that is told beforehand, whatever the program does.
@@ -53,14 +53,16 @@ class Truth(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="truth-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def test_there_are_twelve_and_their_headers_are_understood(self):
+    def test_there_are_twelve_of_each_set_and_their_headers_are_understood(self):
         cases = truth.timed_programs()
-        self.assertEqual(len(cases), 12)
+        self.assertEqual(len(cases), 12 * len(truth.SETS))
         for case in cases:
             shown = program.copy_without_header(case.path, self.folder).read_text()
-            self.assertNotIn("#", shown, case.name)
-            self.assertEqual(set(re.findall(r'(?:part|enter)\("(\w+)"\)', shown))
-                             | set(re.findall(r'give\(.*, "(\w+)"\)', shown)), set(case.accounts), case.name)
+            self.assertNotRegex(shown, "#.*(" + "|".join(set(case.accounts.values())) + ")", case.name)
+            used = re.findall(r'(?:part|enter)\("(\w+)"\)', shown) + re.findall(r'give\(.*, "(\w+)"\)', shown)
+            self.assertLessEqual(set(used), set(case.accounts), case.name)
+            for part in case.accounts:
+                self.assertIn(f'"{part}"', shown, case.name)
 
     def test_the_accounts_are_those_of_the_trace(self):
         kinds = program.HERE.parents[1] / "headway/trace/kinds.h"
@@ -121,7 +123,7 @@ class Truth(unittest.TestCase):
 
     def test_a_program_runs_and_both_sides_are_read(self):
         (self.folder / "nap.py").write_text(PROGRAM)
-        shutil.copy(truth.FOLDER / "stopwatch.py", self.folder)
+        shutil.copy(truth.programs.HERE / "truth" / "stopwatch.py", self.folder)
         stand_in = self.folder / "headway"
         stand_in.write_text(STAND_IN)
         stand_in.chmod(0o755)

@@ -63,6 +63,15 @@ TEST(FunctionNames, FindsTheFunctionAroundAnAddressAndNoOther) {
   EXPECT_EQ(names.at(1), "");
 }
 
+TEST(ElfImage, ABuildHasANameOfItsOwn) {
+  const auto image = image_of(std::filesystem::read_symlink("/proc/self/exe"));
+  ASSERT_TRUE(image);
+  const std::string id = image->build_id();
+  if (id.empty()) GTEST_SKIP() << "the linker gives none here";
+  EXPECT_EQ(id.size(), 40u);
+  EXPECT_EQ(id.find_first_not_of("0123456789abcdef"), std::string::npos);
+}
+
 TEST(FunctionNames, AreNotThereBeforeTheyAreRead) {
   const auto image = image_of(std::filesystem::read_symlink("/proc/self/exe"));
   ASSERT_TRUE(image);
