@@ -39,7 +39,8 @@ def collect(folder, per_condition=30):
 def load(path, label):
     data = tf.io.read_file(path)
     picture = tf.io.decode_jpeg(data, channels=3)
-    picture = tf.image.resize(picture, (IMAGE_SIZE, IMAGE_SIZE), antialias=True)
+    picture = tf.image.random_flip_left_right(picture)
+    picture = tf.image.resize(picture, (IMAGE_SIZE, IMAGE_SIZE))
     return picture / 255.0, label
 
 

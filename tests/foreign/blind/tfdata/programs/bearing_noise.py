@@ -16,7 +16,7 @@ from tensorflow.keras import layers
 WINDOW = 4096
 BYTES = 2 * (WINDOW + 1)
 RAW = os.path.join(tempfile.gettempdir(), "bearing_noise.i16")
-FAULTS = ["inner race", "outer race", "ball", "cage"]
+PARTS = ["inner race", "outer race", "ball", "cage"]
 
 
 def record(n=600):
@@ -26,7 +26,7 @@ def record(n=600):
     t = np.arange(WINDOW) / 12000.0
     with open(RAW, "wb") as f:
         for i in range(n):
-            k = i % len(FAULTS)
+            k = i % len(PARTS)
             hits = (np.sin(2 * np.pi * (90 + 35 * k) * t + rng.uniform(0, 6)) > 0.97) * rng.normal(0, 1, WINDOW)
             hum = 0.3 * np.sin(2 * np.pi * 30 * t)
             x = (3000 * (hits + hum + 0.1 * rng.normal(0, 1, WINDOW))).clip(-32000, 32000)
@@ -48,7 +48,7 @@ def dilated_stack(filters=72):
         y = layers.Conv1D(filters, 1)(y)
         x = layers.Add()([x, y])
     x = layers.GlobalMaxPooling1D()(x)
-    return tf.keras.Model(inp, layers.Dense(len(FAULTS))(x))
+    return tf.keras.Model(inp, layers.Dense(len(PARTS))(x))
 
 
 record()

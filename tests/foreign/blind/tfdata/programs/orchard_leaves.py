@@ -2,7 +2,7 @@
 # expected: serial-map [also accepted: input-bound]
 # verdict: slow
 # seconds: 25
-# Why: 640x480 JPEG files are decoded and resized one after another in a map without
+# Why: 640x480 JPEG files are decoded, flipped at random and resized one after another in a map without
 # num_parallel_calls; the little network over 64x64 pixels needs a small part of that time.
 """Sort leaf photographs from the orchard into five conditions."""
 import os
@@ -45,7 +45,8 @@ def collect(folder, per_condition=30):
 def load(path, label):
     data = tf.io.read_file(path)
     picture = tf.io.decode_jpeg(data, channels=3)
-    picture = tf.image.resize(picture, (IMAGE_SIZE, IMAGE_SIZE), antialias=True)
+    picture = tf.image.random_flip_left_right(picture)
+    picture = tf.image.resize(picture, (IMAGE_SIZE, IMAGE_SIZE))
     return picture / 255.0, label
 
 

@@ -2,7 +2,7 @@
 # expected: healthy [also accepted: healthy-compute-bound]
 # verdict: healthy
 # seconds: 25
-# Why: cleaning and splitting short titles (sequential map, padded batches, prefetch) costs little
+# Why: cleaning and splitting short titles (plain map, padded batches, prefetch) costs little
 # against the softmax over thirty thousand words in every step.
 """Next-word model for recipe titles with a full softmax."""
 import os
