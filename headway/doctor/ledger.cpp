@@ -196,12 +196,17 @@ Ledger::Ledger(const Trace& trace, double last_s) : sampled_(trace.outside.seen)
 void Ledger::take_looks(const Trace& trace, double last_s) {
   const Outside& seen = trace.outside;
   const double first_step = seen.progress.first_step_s;
+  const double end = seen.ledger.empty() ? 0 : seen.ledger.back().at_s + seen.ledger.back().seconds;
+  // Until the thread that asks for elements is known a step that waits looks like one that
+  // computes.
+  const double known = seen.native.takers_since_s;
+  const bool known_long = known >= 0 && end - known >= 2 * kEnoughS;
   const auto steady = [&](const LedgerBlock& b) {
-    return b.training && (first_step < 0 || b.at_s >= first_step - 0.5);
+    return b.training && (first_step < 0 || b.at_s >= first_step - 0.5) &&
+           (!known_long || b.at_s >= known);
   };
   training_ = std::any_of(seen.ledger.begin(), seen.ledger.end(), steady);
   const OwnParts own = own_parts(seen);
-  const double end = seen.ledger.empty() ? 0 : seen.ledger.back().at_s + seen.ledger.back().seconds;
   for (const LedgerBlock& b : seen.ledger) {
     if ((training_ && !steady(b)) || b.at_s + b.seconds <= end - last_s) continue;
     Block& block = blocks_.emplace_back();
@@ -230,8 +235,7 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
         block.shares[cell(entry.account, entry.device)] += share;
       }
     }
-    // Where the thread that asks for elements is known, looks have told it already.
-    const double known = seen.native.takers_since_s;
+    // Where that thread is known, looks have told it already.
     if (seen.model_threads > 0 && (known < 0 || b.at_s < known)) wait_for_data(block.shares, b);
     const double main_s = b.seconds > 0 ? b.main_ready_s / b.seconds : 0;
     split_off(block.shares, no_core(b.cpu_s, b.ready_s, main_s, b.throttled_s, b.neighbours_s));

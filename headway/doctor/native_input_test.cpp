@@ -57,6 +57,17 @@ TEST(NativeInput, AMapIsNotBlamedWhereTheModelIsTheWork) {
   EXPECT_EQ(first_cause(mapped(0.05, 0.2)), "none");
 }
 
+// Removing it gives the model its cores: with an eighth of the time spent waiting and no core free,
+// a pipeline that uses 0.8 of 2 cores costs half of the time.
+TEST(NativeInput, APipelineThatTakesTheCoresFromTheModelIsNamed) {
+  Trace trace = piped(0.12, 0.42);
+  EXPECT_EQ(first_cause(trace), "input-bound");
+  for (LedgerBlock& block : trace.outside.ledger) block.cpu_s = 1.3;  // cores are free
+  EXPECT_EQ(first_cause(trace), "none");
+  // Nor where the model never waits: then it is the work.
+  EXPECT_EQ(first_cause(piped(0.02, 0.42)), "none");
+}
+
 TEST(NativeInput, AnElementThatIsAskedForWhileTheDeviceIsBusyCostsNothing) {
   Trace trace = piped(0.6, 0.5);
   for (LedgerBlock& block : trace.outside.ledger)

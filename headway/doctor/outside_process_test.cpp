@@ -165,7 +165,7 @@ std::string cause_of_growth(double asked_for, double per_s = 10e6, int seconds =
     TraceSample& sample = trace.samples.emplace_back();
     sample.at_s = 0.5 * i;
     sample.system.rss_bytes = static_cast<int64_t>(500e6 + per_s / 2 * i);
-    sample.system.address_bytes = static_cast<int64_t>(3e9 + asked_for * per_s / 2 * i);
+    sample.system.writable_bytes = static_cast<int64_t>(3e9 + asked_for * per_s / 2 * i);
     sample.system.available_bytes = 8'000'000'000;
   }
   const auto findings = diagnose(trace);

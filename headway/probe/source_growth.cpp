@@ -27,7 +27,7 @@ std::vector<Line> without_indent(const std::vector<std::string>& lines) {
   return out;
 }
 
-// "self.maps" of "self.maps.append(x)".
+// "self.maps" of "self.maps.append(x)", `record["maps"]` of `record["maps"].append(x)`.
 std::string_view list_of(std::string_view text) {
   const size_t end = text.find(kAppend);
   if (end == std::string_view::npos) return {};
@@ -35,8 +35,23 @@ std::string_view list_of(std::string_view text) {
   const auto is_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
   };
-  while (begin > 0 && is_name(text[begin - 1])) --begin;
+  for (int depth = 0; begin > 0; --begin) {
+    const char before = text[begin - 1];
+    depth += (before == ']') - (before == '[');
+    if (depth < 0 || (depth == 0 && before != '[' && !is_name(before))) break;
+  }
   return text.substr(begin, end - begin);
+}
+
+// The name under which the lists were made: "record".
+std::string_view owner_of(std::string_view list) { return list.substr(0, list.find('[')); }
+
+// A number, or what counts the steps: such lists stay small.
+bool appends_number(std::string_view text) {
+  if (has_one_of(text, {".item()", "float(", "len(", "time()", "str("})) return true;
+  const size_t begin = text.find(kAppend) + kAppend.size();
+  const std::string_view what = text.substr(begin, text.find(')', begin) - begin);
+  return is_one_of(what, {"step", "epoch", "i", "n", "t", "iteration", "batch_idx", "lr"});
 }
 
 // The line that opens the block in which this one stands, with one of these words; lines above it
@@ -71,25 +86,41 @@ bool trains(const std::vector<Line>& lines, size_t function) {
   return false;
 }
 
-// Is it made anew now and then, or emptied? Does it die with a function that only helps?
-bool lasts(const std::vector<Line>& lines, std::string_view name, size_t appended_at) {
-  const std::string list(name);
-  size_t made = 0, made_at = 0;
+// Where a name is given a value: how often, and the last of these lines.
+struct Made {
+  size_t times = 0, at = 0;
+  bool bounded = false;
+};
+Made made(const std::vector<Line>& lines, const std::string& name) {
+  Made out;
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view text = lines[i].text;
-    if (has_one_of(text, {list + ".clear(", list + ".pop", "del " + list, list + "[:] ="}))
-      return false;
-    if (!text.starts_with(list + " =") && !text.starts_with(list + ": ")) continue;
-    if (has(text, "maxlen")) return false;
-    ++made, made_at = i;
+    if (!text.starts_with(name + " =") && !text.starts_with(name + ": ")) continue;
+    ++out.times, out.at = i;
+    out.bounded |= has(text, "maxlen");
   }
-  if (made > 1) return false;
+  return out;
+}
+
+// Is it made anew now and then, or emptied? Does it die with a function that only helps?
+bool lasts(const std::vector<Line>& lines, std::string_view name, size_t appended_at) {
+  const std::string list(name), owner(owner_of(name));
+  for (const Line& line : lines)
+    if (has_one_of(line.text, {list + ".clear(", list + ".pop", "del " + list,
+                               list + "[:] =", owner + ".clear("}))
+      return false;
+  const Made its = made(lines, list), owners = made(lines, owner);
+  if (its.bounded || its.times > 1 || owners.times > 1) return false;
+  const auto in_loop = [&](const Made& m) {
+    return m.times > 0 && opened_by(lines, m.at, {"for ", "while "});
+  };
   const size_t appender = function_of(lines, appended_at);
   if (appender > 0 && has(lines[appender - 1].text, "__init__(")) return false;  // once
+  if (list != owner && in_loop(its)) return false;
   if (name.starts_with("self.")) return true;
-  if (made == 0) return false;  // somebody else's
-  if (opened_by(lines, made_at, {"for ", "while "})) return false;
-  const size_t function = function_of(lines, made_at);
+  if (owners.times == 0) return false;  // somebody else's
+  if (in_loop(owners)) return false;
+  const size_t function = function_of(lines, owners.at);
   return function != appender || trains(lines, function);
 }
 
@@ -101,8 +132,8 @@ int64_t line_that_keeps(const std::vector<std::string>& all) {
   const std::vector<Line> lines = without_indent(all);
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view name = list_of(lines[i].text);
-    const bool numbers = has_one_of(lines[i].text, {".item()", "float(", "len(", "time()", "str("});
-    if (!name.empty() && !numbers && lasts(lines, name, i)) return static_cast<int64_t>(i) + 1;
+    if (!name.empty() && !appends_number(lines[i].text) && lasts(lines, name, i))
+      return static_cast<int64_t>(i) + 1;
   }
   return 0;
 }

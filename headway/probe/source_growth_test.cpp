@@ -23,6 +23,21 @@ TEST(SourceGrowth, AListOfTheTrainingLoopIsFound) {
   EXPECT_EQ(line_that_keeps(lines), 0);
 }
 
+TEST(SourceGrowth, AListInADictionaryIsFoundAndOnesOfNumbersArePassedOver) {
+  std::vector<std::string> lines{"def main():",
+                                 "    record = {'step': [], 'loss': [], 'rest': []}",
+                                 "    for step, x in enumerate(data, 1):",
+                                 "        loss.backward()",
+                                 "        record['step'].append(step)",
+                                 "        record['loss'].append(float(loss))",
+                                 "        record['rest'].append(rest)"};
+  EXPECT_EQ(line_that_keeps(lines), 7);
+  lines.insert(lines.begin() + 2, "    record['rest'] = []");
+  EXPECT_EQ(line_that_keeps(lines), 8);
+  lines.emplace_back("        record['rest'] = []");
+  EXPECT_EQ(line_that_keeps(lines), 0);
+}
+
 TEST(SourceGrowth, AListThatDoesNotLastIsNone) {
   EXPECT_EQ(line_that_keeps(
                 {"class Rows(Dataset):", "    def __init__(self, n):", "        self.rows = []",

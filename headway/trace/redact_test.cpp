@@ -179,7 +179,7 @@ TEST(RedactVariable, KeepsNumbersLengthsAndPaths) {
 }
 
 TEST(TraceFile, BytesThatAreNoTextStopNoLine) {
-  const std::string path = ::testing::TempDir() + "/headway_bytes.trace";
+  const std::string path = ::testing::TempDir() + "/headway_no_text.trace";
   Trace trace;
   trace.run.program = trace.ending = "\xff";
   trace.stages = {{.name = "\xff", .ops = {{.name = "\xfe"}}}};

@@ -92,12 +92,13 @@ void SystemSampler::read_stat(SystemSample& out) const {
   out.major_faults = static_cast<int64_t>(fields[12]);
   out.cpu_s = (fields[14] + fields[15]) / ticks;
   out.threads = static_cast<int64_t>(fields[20]);
-  out.address_bytes = static_cast<int64_t>(fields[23]);
   out.rss_bytes = static_cast<int64_t>(fields[24]) * sysconf(_SC_PAGESIZE);
 }
 
 void SystemSampler::read_memory(SystemSample& out) {
-  out.swap_bytes = static_cast<int64_t>(value_of(contents(proc_ + "/status"), "VmSwap:")) << 10;
+  const std::string status = contents(proc_ + "/status");
+  out.swap_bytes = static_cast<int64_t>(value_of(status, "VmSwap:")) << 10;
+  out.writable_bytes = static_cast<int64_t>(value_of(status, "VmData:")) << 10;
   if (const int64_t now = now_ns(); now >= available_next_ns_) {
     available_bytes_ =
         available_memory(root_, process_);  // a dozen files: dearer than all the rest

@@ -14,7 +14,7 @@ struct SystemSample {
   int64_t threads = 0;
   double idle_s = 0;  // of all cores of the machine together
   int64_t rss_bytes = 0, swap_bytes = 0;
-  int64_t address_bytes = 0;    // asked for, touched or not
+  int64_t writable_bytes = 0;   // asked for, touched or not; what is only set aside is no part
   int64_t available_bytes = 0;  // may still be taken, cgroup limits included; looked up each second
   int64_t major_faults = 0;
   int64_t read_calls = 0, read_bytes = 0;          // asked for; page cache included

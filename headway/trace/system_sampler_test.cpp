@@ -15,14 +15,14 @@ TEST(SystemSampler, ReadsTheProcess) {
   FakeMachine machine;
   machine.set("/proc/self/stat",
               "7 (a) b (c) R 1 7 7 0 -1 4194304 100 0 12 0 250 50 0 0 20 0 4 0 1 1000000 2 0 0\n");
-  machine.set("/proc/self/status", "Name:\tx\nVmSwap:\t  12 kB\n");
+  machine.set("/proc/self/status", "Name:\tx\nVmData:\t 2000 kB\nVmSwap:\t  12 kB\n");
   machine.set("/proc/self/io", "rchar: 1000\nwchar: 5\nsyscr: 3\nsyscw: 1\nread_bytes: 4096\n");
   const SystemSample sample = SystemSampler(machine.root).sample();
   EXPECT_DOUBLE_EQ(sample.cpu_s, 300.0 / double(sysconf(_SC_CLK_TCK)));
   EXPECT_EQ(sample.major_faults, 12);
   EXPECT_EQ(sample.threads, 4);
   EXPECT_EQ(sample.rss_bytes, 2 * sysconf(_SC_PAGESIZE));
-  EXPECT_EQ(sample.address_bytes, 1000000);
+  EXPECT_EQ(sample.writable_bytes, 2000 * 1024);
   EXPECT_EQ(sample.swap_bytes, 12 * 1024);
   EXPECT_EQ(sample.read_bytes, 1000);
   EXPECT_EQ(sample.read_calls, 3);

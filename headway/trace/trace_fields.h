@@ -15,7 +15,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Sys
   f("threads", s.threads);
   f("idle_s", s.idle_s);
   f("rss_bytes", s.rss_bytes);
-  f("address_bytes", s.address_bytes);
+  f("writable_bytes", s.writable_bytes);
   f("swap_bytes", s.swap_bytes);
   f("available_bytes", s.available_bytes);
   f("major_faults", s.major_faults);

@@ -15,12 +15,16 @@ constexpr double kAllCores = 0.75;  // of those the run may use, for the pipelin
 constexpr double kOneThread = 1.3;  // cores: what one thread uses, and what others do for it
 constexpr double kBusyThread = 0.5;
 constexpr double kMostly = 0.5;
+constexpr double kWaits = 0.05;  // of the time, at least: else the model is the work
 
 struct Pipeline {
-  Share waits{};                          // of the time, a step for its next element
-  std::optional<double> cores{};          // used by the pipeline; nothing: not sampled
-  double decodes = 0;                     // of these, in decoders and operators on pixels
+  Share waits{};                  // of the time, a step for its next element
+  double crowds = 0;              // of the time: the model lacks the cores that the pipeline uses
+  std::optional<double> cores{};  // used by the pipeline; nothing: not sampled
+  double decodes = 0;             // of these, in decoders and operators on pixels
   const SeenFunction* hottest = nullptr;  // of the pipeline's
+
+  double lost() const { return waits.low + crowds; }
 };
 
 // Cores that the run used while it trained.
@@ -31,6 +35,20 @@ double cores_used(const Outside& seen) {
   return seconds > 0 ? cpu_s / seconds : 0;
 }
 
+// How far the run itself fills the cores: 0 where some are free, 1 where none is. Threads that only
+// look for work leave them free.
+double fullness(const Observations& o) {
+  constexpr double kFree = 0.75, kFull = 0.92;  // of the cores
+  const SeenNative& native = o.looks->seen.native;
+  int64_t idle = 0;
+  for (const SeenFunction& each : native.functions)
+    if (each.kind == NativeKind::kIdle || each.kind == NativeKind::kSpins) idle += each.samples;
+  const double works = 1 - double(idle) / double(std::max<int64_t>(1, native.samples));
+  const double used = works * cores_used(o.looks->seen) / o.cpus();
+  return std::clamp((used - kFree) / (kFull - kFree), 0.0, 1.0);
+}
+
+// Steps wait for the pipeline; or compute more slowly, since it takes the cores from them.
 std::optional<Pipeline> slow_pipeline(const Observations& o) {
   if (!o.looks || !o.ledger.is_enough()) return std::nullopt;
   const SeenNative& native = o.looks->seen.native;
@@ -40,10 +58,13 @@ std::optional<Pipeline> slow_pipeline(const Observations& o) {
   const double busy = o.ledger.of(Account::kWaitsForData, DeviceState::kBusy).share;
   for (double* each : {&out.waits.share, &out.waits.low, &out.waits.high})
     *each = std::max(0.0, *each - busy);
-  if (out.waits.low < kRepair) return std::nullopt;
   const bool told = double(native.whole) >= kMostly * double(native.samples);
-  if (native.whole >= kEnoughSamples && told)
-    out.cores = cores_used(o.looks->seen) * double(native.input_samples) / double(native.whole);
+  if (native.whole >= kEnoughSamples && told) {
+    const double part = double(native.input_samples) / double(native.whole);
+    out.cores = cores_used(o.looks->seen) * part;
+    out.crowds = o.ledger.alone({Account::kComputes}).share * part * fullness(o);
+  }
+  if (out.waits.low < kWaits || out.lost() < kRepair) return std::nullopt;
   out.decodes = double(native.decode_samples) / double(std::max<int64_t>(1, native.input_samples));
   for (const SeenFunction& each : native.functions)
     if (each.input && !each.function.empty() && !out.hottest) out.hottest = &each;
@@ -54,7 +75,7 @@ Finding finding_of(const Observations& o, const Pipeline& pipeline, Cause cause)
   const SeenNative& native = o.looks->seen.native;
   Finding out{
       .cause = cause,
-      .severity = severity_of_share(pipeline.waits.low),
+      .severity = severity_of_share(pipeline.lost()),
       .confidence = 0.85,
       .evidence = {"steps wait for the next element of tf.data " + share_text(pipeline.waits)}};
   if (pipeline.cores)
@@ -65,7 +86,11 @@ Finding finding_of(const Observations& o, const Pipeline& pipeline, Cause cause)
         fmt::format("{:.0f}% of that in {} ({})",
                     100 * double(pipeline.hottest->samples) / double(native.input_samples),
                     pipeline.hottest->function, pipeline.hottest->library));
-  out.predicted_gain = gain_without(pipeline.waits.share);
+  if (pipeline.crowds >= kWaits)
+    out.evidence.push_back(
+        fmt::format("no core is free, and the model would have {:.0f}% more of the time without it",
+                    100 * pipeline.crowds));
+  out.predicted_gain = gain_without(std::min(0.9, pipeline.waits.share + pipeline.crowds));
   add_pace(out, *o.looks);
   return out;
 }
@@ -79,6 +104,7 @@ bool all_cores(const Observations& o, const Pipeline& pipeline) {
 std::optional<Finding> native_serial_map(const Observations& o) {
   const auto pipeline = slow_pipeline(o);
   if (!pipeline || o.looks->seen.serial_map_at.line == 0 || o.cpus() < 2) return std::nullopt;
+  if (pipeline->waits.low < kRepair) return std::nullopt;  // no core is free for more threads
   // TensorFlow runs a function without state in parallel by itself: one busy thread must be seen.
   if (!pipeline->cores || *pipeline->cores > kOneThread || *pipeline->cores < kBusyThread)
     return std::nullopt;

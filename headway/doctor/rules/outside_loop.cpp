@@ -10,7 +10,7 @@ namespace headway {
 namespace {
 
 constexpr int64_t kEnough = 60;
-constexpr double kMuch = 0.3, kMost = 0.5;
+constexpr double kMuch = 0.22, kMuchSaving = 0.3, kMost = 0.5;  // who saves wants to
 constexpr double kAllTheTime = 0.8;
 constexpr double kLongS = 9;
 constexpr double kMuchTooLongS = 20;
@@ -127,9 +127,9 @@ std::optional<Finding> slow_callback(const E& e) {
   const double share = e.training_share(calls);
   const double late = e.late_share(calls);
   const bool held = e.running() && late >= kAllTheTime && e.seen.main_still_s >= kLongS;
-  if (share < kMuch && !held) return std::nullopt;
   const double saving =
       e.training_share([](const SeenStack& s) { return does(s, Activity::kCheckpoint); });
+  if (share < (2 * saving > share ? kMuchSaving : kMuch) && !held) return std::nullopt;
   const HotLine hot = e.hottest(calls);
   Finding f{
       .cause = Cause::kSlowCallback,

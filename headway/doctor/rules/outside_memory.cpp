@@ -16,6 +16,7 @@ constexpr double kGrown = 48e6, kGrownShare = 0.08;
 constexpr double kPerS = 0.4e6;  // bytes
 constexpr double kMuch = 400e6;  // a cache in the first epoch may take less
 constexpr double kLastsS = 1200;
+constexpr double kListSeen = 0.5;  // less will do where a list that nothing empties explains it
 constexpr double kAskedFor = 0.2;  // of what grew, that was newly asked for
 constexpr double kCompiles = 0.3;  // of late: what a compiler needs is given back or kept for good
 
@@ -34,7 +35,7 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
   for (const TraceSample& sample : e.trace.samples) {
     if (sample.at_s < since || sample.system.rss_bytes <= 0) continue;
     at.push_back(sample.at_s), bytes.push_back(double(sample.system.rss_bytes));
-    asked.push_back(double(sample.system.address_bytes));
+    asked.push_back(double(sample.system.writable_bytes));
     left = double(sample.system.available_bytes);
   }
   if (!begun || at.size() < 12) return std::nullopt;
@@ -47,8 +48,9 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
   const bool goes_on = half.slope - 2 * half.noise > 0.4 * line.slope;
   const bool plain = line.r2 >= kVeryStraight && grown >= 2 * kGrown && seconds >= kSoonS;
   const bool known = line.r2 >= kStraight && seconds >= kLongEnoughS;
-  if (!(plain || known) || slope < kPerS || !goes_on || grown < kGrown ||
-      grown < kGrownShare * bytes.front())
+  const double enough = e.seen.keeps_at.line > 0 ? kListSeen : 1;
+  if (!(plain || known) || slope < kPerS || !goes_on || grown < enough * kGrown ||
+      grown < enough * kGrownShare * bytes.front())
     return std::nullopt;
   const double lasts_s = left / line.slope;
   const bool first_epoch = e.seen.progress.epochs > 1 && e.seen.progress.epoch <= 1;
