@@ -283,8 +283,10 @@ Activity activity_of(const Frames& frames, Role role, bool main_thread) {
   const bool users = std::any_of(begin, end, [](const SeenFrame& f) { return f.users; });
   const bool trains = (role == Role::kMain || role == Role::kRank) && main_thread;
   if (trains) {
-    if (const Found context = find(kContexts, frames, own); context.known)
-      return context.known->activity;
+    if (const Found context = find(kContexts, frames, own); context.known) {
+      const Activity called = called_by(frames[0]);  // whoever calls it: a callback may, too
+      return called == Activity::kGarbage ? called : context.known->activity;
+    }
     if (std::any_of(begin, end, is_called_validation)) return Activity::kValidate;
   }
   if (const Found found = find(kKnown, frames, own); found.known) {
@@ -334,7 +336,7 @@ Account account_of(Activity activity, Wait wait, bool training) {
     case Activity::kFetch: return Account::kWaitsForData;
     case Activity::kProduce: return Account::kMakesData;
     case Activity::kValidate: return Account::kValidates;
-    case Activity::kCallback: return Account::kLogs;
+    case Activity::kCallback: return wait == Wait::kSleep ? Account::kSleeps : Account::kLogs;
     case Activity::kCheckpoint: return Account::kCheckpoints;
     case Activity::kCollective:
     case Activity::kRendezvous: return Account::kCommunicates;

@@ -58,6 +58,18 @@ TEST(Activity, APictureThatIsWrittenInTheLoopIsNoTraining) {
   EXPECT_FALSE(is_training(Activity::kCheckpoint));
 }
 
+TEST(Activity, ACallbackThatCollectsGarbageOrSleepsDoesThat) {
+  const auto does = [](const char* line) {
+    return meaning({{"train.py", "Tidy.on_train_batch_end", 7, true, line},
+                    library("/lib/keras/src/callbacks/callback_list.py", "on_train_batch_end"),
+                    users("main")});
+  };
+  EXPECT_EQ(does("gc.collect()"), Activity::kGarbage);
+  EXPECT_EQ(does("self.rows.append(logs)"), Activity::kCallback);
+  EXPECT_EQ(account_of(Activity::kCallback, Wait::kSleep, true), Account::kSleeps);
+  EXPECT_EQ(account_of(Activity::kCallback, Wait::kNothing, true), Account::kLogs);
+}
+
 TEST(Activity, ARecomputationIsAStepAndNoCheckpoint) {
   EXPECT_EQ(meaning({users("Block.forward"),
                      library("/lib/torch/utils/checkpoint.py", "CheckpointFunction.backward"),
