@@ -149,8 +149,10 @@ TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
 }
 
 // Every five seconds so many steps, and so many pieces of compiled code.
-std::string cause_of_compiled(std::vector<std::pair<int64_t, int64_t>> looks) {
+std::string cause_of_compiled(std::vector<std::pair<int64_t, int64_t>> looks,
+                              Framework framework = Framework::kTorch) {
   Trace trace = watched({training(300)});
+  trace.outside.framework = framework;
   for (size_t i = 0; i < looks.size(); ++i)
     trace.outside.compiled.push_back({5.0 * double(i), looks[i].first, looks[i].second});
   return first_cause(trace);
@@ -161,6 +163,11 @@ TEST(OutsideRules, CodeThatIsCompiledInStepAfterStepIsSeenInMemory) {
   EXPECT_EQ(cause_of_compiled({{0, 3}, {0, 95}, {0, 180}, {0, 270}, {4, 350}}), "none");  // before
   EXPECT_EQ(cause_of_compiled({{0, 3}, {4, 95}, {8, 180}, {12, 190}, {16, 190}}), "none");  // over
   EXPECT_EQ(cause_of_compiled({{0, 3}, {90, 5}, {180, 8}, {270, 9}, {360, 11}}), "none");   // few
+}
+
+TEST(OutsideRules, AGraphOfTensorFlowsThatIsCompiledAnewWasNotBuiltAnew) {
+  EXPECT_EQ(cause_of_compiled({{0, 3}, {4, 95}, {8, 180}, {12, 270}, {16, 350}}, Framework::kKeras),
+            "autotune-varying-shapes");
 }
 
 }  // namespace

@@ -157,6 +157,15 @@ TEST(OutsideRules, WhatAStartedProcessWaitsForHoldsTheRunUp) {
   EXPECT_EQ(cause_behind(Wait::kFileLock, Wait::kSleep), "waits-for-file-lock");
 }
 
+TEST(OutsideRules, PyTorchsWarningOfShapesThatAreSpreadIsBelieved) {
+  Trace trace = watched({training(300)});
+  trace.outside.output.remarks = {
+      {Remark::kBroadcasts,
+       "UserWarning: Using a target size (torch.Size([250])) that is different "
+       "to the input size (torch.Size([250, 1]))."}};
+  EXPECT_EQ(first_cause(trace), "loss-output-mismatch");
+}
+
 // Memory in use grows by 10 MB per second; so much of that is newly asked for.
 std::string cause_of_growth(double asked_for, double per_s = 10e6, int seconds = 40) {
   Trace trace = watched({training(300)});

@@ -91,6 +91,27 @@ TEST(ToldLosses, ACrossentropyThatNeverMovesIsFrozenHoweverNoisy) {
   EXPECT_EQ(cause_of_noisy_losses(0, false), "none");
 }
 
+// A squared error that comes down to `level` and stays there, with noise.
+std::string cause_of_squares(double level, bool crossentropy = false) {
+  Trace trace = watched({training(300)});
+  for (int i = 0; i < 40; ++i)
+    trace.outside.losses.push_back(
+        {0.5 * i, 40 * i,
+         level + (i < 4 ? 0.6 - 0.15 * i : 0) + 0.03 * ((i * 7919) % 13 - 6) / 6.0});
+  trace.outside.launched = true;
+  trace.outside.progress.steps = 1600;
+  trace.outside.progress.first_loss = level + 0.6;
+  trace.outside.positive_loss_at = users(5, "", "loss = tf.reduce_mean(tf.square(y - net(x)))");
+  if (crossentropy) trace.outside.crossentropy_at = users(5, "", "loss = cross_entropy(y, t)");
+  return first_cause(trace);
+}
+
+TEST(ToldLosses, ASquareThatStaysAtTheVarianceOfScaledTargetsIsFrozen) {
+  EXPECT_EQ(cause_of_squares(1.0), "loss-frozen");
+  EXPECT_EQ(cause_of_squares(0.8), "none");
+  EXPECT_EQ(cause_of_squares(1.0, true), "none");
+}
+
 TEST(ToldLosses, ALossThatABarShowsTwiceIsOne) {
   Trace trace = watched({training(300)});
   for (const double value : {0.5, 0.5, 0.4, 0.4, 0.4, 0.6})

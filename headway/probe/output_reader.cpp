@@ -107,6 +107,7 @@ constexpr Telling kTelling[] = {
     {"Too many open files", Remark::kTooManyFiles},
     {"Connection closed by peer", Remark::kRankLost},
     {"remote process exited", Remark::kRankLost},
+    {"that is different to the input size", Remark::kBroadcasts},
 };
 
 Remark remark_in(const std::string& line) {

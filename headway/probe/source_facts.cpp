@@ -17,8 +17,10 @@ constexpr std::string_view kDecodes[] = {"decode_jpeg(", "decode_image(", "decod
 constexpr std::string_view kCrossentropy[] = {"crossentropy", "CrossEntropy", "cross_entropy",
                                               "Crossentropy", "BCELoss",      "BCEWithLogits",
                                               "NLLLoss"};
-constexpr std::string_view kSquares[] = {"MSELoss", "mse_loss", "MeanSquared", "mean_squared",
-                                         "L1Loss",  "SmoothL1", "\"mse\"",     "'mse'"};
+constexpr std::string_view kSquares[] = {
+    "MSELoss",         "mse_loss",         "MeanSquared",       "mean_squared",
+    "L1Loss",          "SmoothL1",         "\"mse\"",           "'mse'",
+    "mean(tf.square(", "mean(jnp.square(", "mean(torch.square("};
 constexpr std::string_view kSchedules[] = {"LR(",        "lr_scheduler.",    "Decay(",
                                            "schedules.", "_schedule(",       "_decay(",
                                            "OnPlateau(", "lr_scheduler_type"};

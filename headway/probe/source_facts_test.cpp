@@ -15,6 +15,7 @@ TEST(SourceFacts, TheLineThatDecodesIsFound) {
 TEST(SourceFacts, ALossThatCannotFallBelowZeroIsFound) {
   EXPECT_EQ(facts_in({"x = 1", "    loss=\"binary_crossentropy\","}).positive_loss, 2);
   EXPECT_EQ(facts_in({"criterion = nn.MSELoss()"}).positive_loss, 1);
+  EXPECT_EQ(facts_in({"loss = tf.reduce_mean(tf.square(y - guess))"}).positive_loss, 1);
   EXPECT_EQ(facts_in({"loss = -elbo.mean()"}).positive_loss, 0);
 }
 

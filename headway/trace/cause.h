@@ -8,6 +8,7 @@ namespace headway {
 // once published.
 enum class Cause : uint8_t {
   kUnknown,
+  kAutotuneVaryingShapes,
   kBadInitialWeights,
   kBatchTooSmall,
   kCommunicationBound,
@@ -83,6 +84,7 @@ enum class Cause : uint8_t {
 template <>
 struct Texts<Cause> {
   static constexpr std::string_view all[] = {"unknown",
+                                             "autotune-varying-shapes",
                                              "bad-initial-weights",
                                              "batch-too-small",
                                              "communication-bound",

@@ -245,6 +245,7 @@ enum class Remark : uint8_t {
   kDiskFull,             //
   kTooManyFiles,         //
   kRankLost,             // a collective's other end has closed
+  kBroadcasts,           // a loss of shapes (n, 1) and (n)
 };
 template <>
 struct Texts<Remark> {
@@ -261,7 +262,8 @@ struct Texts<Remark> {
                                              "cuda-problem",
                                              "disk-full",
                                              "too-many-files",
-                                             "rank-lost"};
+                                             "rank-lost",
+                                             "broadcasts"};
 };
 
 // What is said of a run as a whole. kEnded: nobody can say how; kNotWatched: nothing can be said.

@@ -41,7 +41,7 @@ std::optional<Finding> serial_mapped_python(const Observations& o);
 std::optional<Finding> work_after_prefetch(const Observations& o);
 
 // outside_loop.cpp
-std::optional<Finding> retracing(const Observations& o);
+std::optional<Finding> compiles_again(const Observations& o);
 
 // told_losses.cpp: what the losses say that a program told.
 std::optional<Finding> told_nan(const Observations& o);

@@ -15,6 +15,7 @@ std::optional<Finding> out_of_memory(const OutsideEvidence& e);
 std::optional<Finding> cuda_mismatch(const OutsideEvidence& e);
 std::optional<Finding> limits_or_disk_full(const OutsideEvidence& e);
 std::optional<Finding> gradient_not_connected(const OutsideEvidence& e);
+std::optional<Finding> loss_broadcasts(const OutsideEvidence& e);
 std::optional<Finding> gpu_not_used(const OutsideEvidence& e);
 std::optional<Finding> single_core(const OutsideEvidence& e);
 std::optional<Finding> thread_oversubscription(const OutsideEvidence& e);

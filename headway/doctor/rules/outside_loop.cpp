@@ -14,8 +14,9 @@ constexpr double kMuch = 0.22, kMuchSaving = 0.3, kMost = 0.5;  // who saves wan
 constexpr double kAllTheTime = 0.8;
 constexpr double kLongS = 9;
 constexpr double kMuchTooLongS = 20;
-constexpr double kWorks = 0.3;     // cores
-constexpr double kTracing = 0.15;  // of the training thread's time, once steps are being made
+constexpr double kWorks = 0.3;      // cores
+constexpr double kInPython = 0.03;  // of the time: less, and no new graph is built
+constexpr double kTracing = 0.15;   // of the training thread's time, once steps are being made
 constexpr double kSettledS = 10;
 constexpr double kLastS = 4.5;  // JAX may compile its second step, too: that is over by then
 constexpr int64_t kWarmUpSteps = 10, kFewSteps = 4;
@@ -50,7 +51,7 @@ Compiled compiled_of_late(const Outside& seen) {
 }  // namespace
 
 // The first step always builds a graph; the ledger begins behind it.
-std::optional<Finding> retracing(const Observations& o) {
+std::optional<Finding> compiles_again(const Observations& o) {
   if (!o.looks) return std::nullopt;
   const E& e = *o.looks;
   const Share compiles = o.ledger.alone({Account::kCompiles});
@@ -77,8 +78,21 @@ std::optional<Finding> retracing(const Observations& o) {
     f.evidence.push_back(fmt::format("{} new pieces of compiled code in the last {}, over {} steps",
                                      inside.pieces, duration_text(inside.seconds), inside.steps));
   if (said) f.evidence.push_back("TensorFlow warns of it itself");
-  const HotLine hot = e.hottest([](const SeenStack& s) { return does(s, Activity::kTrace); });
+  const auto traces = [](const SeenStack& s) { return does(s, Activity::kTrace); };
+  const HotLine hot = e.hottest(traces);
   if (hot.frame) f.where = place_text(*hot.frame);
+  // TensorFlow keeps one graph for all shapes; XLA compiles it anew for each.
+  const bool tensorflow =
+      e.seen.framework == Framework::kTensorFlow || e.seen.framework == Framework::kKeras;
+  if (tensorflow && !said && e.late_share(traces) < kInPython) {
+    f.cause = Cause::kAutotuneVaryingShapes;
+    f.summary = "a graph is compiled anew for each new shape";
+    f.fix =
+        "pad batches to a few fixed lengths (bucket_by_sequence_length with "
+        "pad_to_bucket_boundary), or compile without XLA: jit_compile=False";
+    const HotLine step = e.hottest([](const SeenStack& s) { return does(s, Activity::kStep); });
+    if (step.frame) f.where = place_text(*step.frame);
+  }
   return f;
 }
 

@@ -165,6 +165,22 @@ std::optional<Finding> gradient_not_connected(const E& e) {
       .fix = "look for .numpy(), .item(), .detach() or a layer that is not part of the loss"};
 }
 
+// PyTorch's own warning: prediction (n, 1) against target (n) gives n x n differences.
+std::optional<Finding> loss_broadcasts(const E& e) {
+  const std::string* said = remark(e, Remark::kBroadcasts);
+  if (!said) return std::nullopt;
+  return Finding{
+      .cause = Cause::kLossOutputMismatch,
+      .severity = Severity::kHigh,
+      .confidence = 0.95,
+      .summary =
+          "predictions and targets have different shapes: every prediction is compared with "
+          "every target",
+      .evidence = {*said},
+      .where = e.seen.positive_loss_at.line > 0 ? place_text(e.seen.positive_loss_at) : "",
+      .fix = "give both the same shape: model(x).squeeze(-1), or targets.unsqueeze(-1)"};
+}
+
 std::optional<Finding> cuda_mismatch(const E& e) {
   const std::string* said = remark(e, Remark::kCudaProblem);
   const bool error = raised(e, Remark::kCudaProblem);
@@ -266,9 +282,10 @@ std::optional<Finding> workers_oversubscribe(const E& e) {
       .summary = fmt::format("{} threads of {} processes share {:.3g} cores and get in each "
                              "other's way",
                              all, processes, e.cpus()),
-      .evidence = {fmt::format("up to {} threads in one process want a core; ready threads had none "
-                               "{:.0f}% of their time",
-                               most, 100 * e.seen.ready_share)},
+      .evidence = {fmt::format(
+          "up to {} threads in one process want a core; ready threads had none "
+          "{:.0f}% of their time",
+          most, 100 * e.seen.ready_share)},
       .where = ranks ? "threads of each process" : "threads of the workers",
       .fix =
           "one thread per process: OMP_NUM_THREADS=1 before they start, "

@@ -51,6 +51,7 @@ constexpr Rule kStorage = by_looks<storage>;
 constexpr Rule kOthers = by_looks<waits_for_others>;
 constexpr Rule kFiles = by_counters<slow_storage>;
 constexpr Rule kStill = weights_stand_still;
+constexpr Rule kCompiles = compiles_again;
 
 constexpr CauseRule kRules[] = {
     // Refusals and deaths.
@@ -63,8 +64,8 @@ constexpr CauseRule kRules[] = {
     {Cause::kModelTooLarge, only<Cause::kModelTooLarge, kMemory>, kRefused},
     {Cause::kCudaVersionMismatch, by_looks<cuda_mismatch>},
     {Cause::kLossOutputMismatch,
-     first_of<only<Cause::kLossOutputMismatch, by_counters<refused>>, told_negative,
-              explained<Cause::kLossOutputMismatch>>,
+     first_of<only<Cause::kLossOutputMismatch, by_counters<refused>>, by_looks<loss_broadcasts>,
+              told_negative, explained<Cause::kLossOutputMismatch>>,
      kRefused},
     // The machine and what it allows.
     {Cause::kGpuNotUsed, first_of<by_counters<gpu_not_used>, by_looks<gpu_not_used>>},
@@ -98,7 +99,9 @@ constexpr CauseRule kRules[] = {
     {Cause::kWaitsForPipe, waits_for_pipe},
     {Cause::kLoopNeverEnds, first_of<loop_never_ends, asks_in_vain>},
     // The loop of training.
-    {Cause::kRetracing, retracing, kSlow, kOfRetracing},
+    {Cause::kRetracing, only<Cause::kRetracing, kCompiles>, kSlow, kOfRetracing},
+    {Cause::kAutotuneVaryingShapes, only<Cause::kAutotuneVaryingShapes, kCompiles>, kSlow,
+     kOfRetracing},
     {Cause::kFirstStepCompiling, first_of<by_counters<first_step>, by_looks<first_step_compiling>>},
     {Cause::kStraggler, by_looks<straggler>, kSlow, kOfExchange},
     {Cause::kCommunicationBound, by_looks<communication_bound>, kSlow, kOfExchange},

@@ -87,6 +87,21 @@ bool is_unlearnt_crossentropy(const Observations& o) {
          moved < kSure / 2 * l.error() && moved < kMoved * level;
 }
 
+// A squared error that stays at 1: that is what the mean of all targets gives where they are scaled
+// to a variance of 1, however much was learnt on the way there.
+bool stays_at_the_variance(const Observations& o) {
+  constexpr int64_t kManySteps = 300;
+  constexpr double kNear = 0.04, kKnown = 0.02, kLongS = 14;
+  const Losses& l = o.losses;
+  if (!o.looks || o.looks->seen.positive_loss_at.line == 0 ||
+      o.looks->seen.crossentropy_at.line > 0 || o.looks->seen.progress.steps < kManySteps ||
+      o.looks->training_s() < kLongS || l.size() < kMany || !is_measure(o))
+    return false;
+  const auto is_one = [](double loss) { return std::abs(loss - 1) < kNear; };
+  return is_one(l.middle()) && is_one(l.last()) && l.error() < kKnown &&
+         std::abs(l.last() - l.middle()) < std::max(kSure / 2 * l.error(), kUnmoved);
+}
+
 }  // namespace
 
 // From the first loss on it does not move, beyond its own small noise.
@@ -108,7 +123,8 @@ std::optional<Finding> told_frozen(const Observations& o) {
   const bool flat = l.size() >= kMany && l.from_the_start() && is_measure(o) && unlearnt &&
                     moved < kUnmoved * std::abs(l.first()) &&
                     l.noise() < kNoise * std::abs(l.first());
-  if (!exact && !same && !flat && !is_unlearnt_crossentropy(o)) return std::nullopt;
+  if (!exact && !same && !flat && !is_unlearnt_crossentropy(o) && !stays_at_the_variance(o))
+    return std::nullopt;
   return Finding{
       .cause = Cause::kLossFrozen,
       .severity = Severity::kWarning,

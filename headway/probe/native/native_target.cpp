@@ -47,8 +47,7 @@ int main(int count, char** words) {
     for (int i = std::atoi(words[2]); i > 0; --i)
       started += pthread_create(&thread, &small, sleeper, nullptr) == 0;
   }
-  std::printf("ready %d\n", started);
-  std::fflush(stdout);
+  dprintf(STDOUT_FILENO, "ready %d\n", started);
   if (std::strcmp(what, "generated") == 0) target_generates();
   if (std::strcmp(what, "burn") == 0 || threads) target_burns();
   target_waits();
