@@ -336,7 +336,9 @@ Account account_of(Activity activity, Wait wait, bool training) {
     case Activity::kFetch: return Account::kWaitsForData;
     case Activity::kProduce: return Account::kMakesData;
     case Activity::kValidate: return Account::kValidates;
-    case Activity::kCallback: return wait == Wait::kSleep ? Account::kSleeps : Account::kLogs;
+    case Activity::kCallback:
+      if (wait == Wait::kFileLock) return Account::kWaitsForFileLock;
+      return wait == Wait::kSleep ? Account::kSleeps : Account::kLogs;
     case Activity::kCheckpoint: return Account::kCheckpoints;
     case Activity::kCollective:
     case Activity::kRendezvous: return Account::kCommunicates;

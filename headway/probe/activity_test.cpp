@@ -67,6 +67,7 @@ TEST(Activity, ACallbackThatCollectsGarbageOrSleepsDoesThat) {
   EXPECT_EQ(does("gc.collect()"), Activity::kGarbage);
   EXPECT_EQ(does("self.rows.append(logs)"), Activity::kCallback);
   EXPECT_EQ(account_of(Activity::kCallback, Wait::kSleep, true), Account::kSleeps);
+  EXPECT_EQ(account_of(Activity::kCallback, Wait::kFileLock, true), Account::kWaitsForFileLock);
   EXPECT_EQ(account_of(Activity::kCallback, Wait::kNothing, true), Account::kLogs);
 }
 
