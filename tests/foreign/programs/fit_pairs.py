@@ -1,7 +1,7 @@
 # python: torch
 # expected: rendezvous-waits
 # verdict: stuck|not-started
-# seconds: 18
+# seconds: 26
 # where: init_process_group
 # Why: the job says two processes, one was started: init_process_group waits for the other.
 import os
