@@ -35,6 +35,14 @@ TEST(Ledger, AddsUpToOneFromOutsideAndFromInside) {
   EXPECT_NEAR(sum(Ledger(testing::simulate({.callback_ms = 3}))), 1, 1e-9);
 }
 
+TEST(Ledger, BeginsWhenItIsKnownWhoAsksForElements) {
+  Trace trace = half_waiting(40, 20);  // before, waiting looked like computing
+  trace.outside.native.takers_since_s = 20;
+  EXPECT_NEAR(Ledger(trace).of(Account::kWaitsForData).share, 1, 1e-9);
+  trace.outside.native.takers_since_s = 36;  // too few seconds since then to say anything
+  EXPECT_NEAR(Ledger(trace).of(Account::kWaitsForData).share, 0.5, 1e-9);
+}
+
 TEST(Ledger, IsLessSureTheLongerAStretchLasts) {
   const Share quick = Ledger(half_waiting(40, 1)).of(Account::kWaitsForData);
   const Share slow = Ledger(half_waiting(40, 10)).of(Account::kWaitsForData);

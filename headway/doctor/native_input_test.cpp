@@ -62,6 +62,7 @@ TEST(NativeInput, AMapIsNotBlamedWhereTheModelIsTheWork) {
 TEST(NativeInput, APipelineThatTakesTheCoresFromTheModelIsNamed) {
   Trace trace = piped(0.12, 0.42);
   EXPECT_EQ(first_cause(trace), "input-bound");
+  EXPECT_EQ(first_cause(mapped(0.12, 0.42)), "input-bound") << "more threads would find no core";
   for (LedgerBlock& block : trace.outside.ledger) block.cpu_s = 1.3;  // cores are free
   EXPECT_EQ(first_cause(trace), "none");
   // Nor where the model never waits: then it is the work.

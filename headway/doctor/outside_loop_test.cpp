@@ -148,6 +148,26 @@ TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
   EXPECT_NE(first_cause(trace), "first-step-compiling");
 }
 
+// A training that gives this share of its time to something else.
+std::string cause_beside_training(Activity activity, Account account, double share) {
+  SeenStack other = training(int64_t(360 * share));
+  other.activity = activity, other.account = account;
+  return first_cause(watched({training(int64_t(360 * (1 - share))), other}));
+}
+
+TEST(OutsideRules, ACallbackMayTakeAFifthAndWhoSavesAQuarter) {
+  const auto calls = [](double share) {
+    return cause_beside_training(Activity::kCallback, Account::kLogs, share);
+  };
+  const auto saves = [](double share) {
+    return cause_beside_training(Activity::kCheckpoint, Account::kCheckpoints, share);
+  };
+  EXPECT_EQ(calls(0.26), "slow-callback");
+  EXPECT_EQ(calls(0.18), "none");
+  EXPECT_EQ(saves(0.34), "slow-callback");
+  EXPECT_EQ(saves(0.26), "none");
+}
+
 // Every five seconds so many steps, and so many pieces of compiled code.
 std::string cause_of_compiled(std::vector<std::pair<int64_t, int64_t>> looks,
                               Framework framework = Framework::kTorch) {

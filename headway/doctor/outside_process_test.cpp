@@ -167,8 +167,10 @@ TEST(OutsideRules, PyTorchsWarningOfShapesThatAreSpreadIsBelieved) {
 }
 
 // Memory in use grows by 10 MB per second; so much of that is newly asked for.
-std::string cause_of_growth(double asked_for, double per_s = 10e6, int seconds = 40) {
+std::string cause_of_growth(double asked_for, double per_s = 10e6, int seconds = 40,
+                            bool list_grows = false) {
   Trace trace = watched({training(300)});
+  if (list_grows) trace.outside.keeps_at = users(9, "main", "maps.append(map)");
   trace.outside.at_s = seconds;
   for (int i = 0; i <= 2 * seconds; ++i) {
     TraceSample& sample = trace.samples.emplace_back();
@@ -184,6 +186,11 @@ std::string cause_of_growth(double asked_for, double per_s = 10e6, int seconds =
 TEST(OutsideRules, FastGrowthIsNamedSooner) {
   EXPECT_EQ(cause_of_growth(1, 40e6, 16), "host-memory-leak");
   EXPECT_EQ(cause_of_growth(1, 8e6, 16), "none");
+}
+
+TEST(OutsideRules, LessGrowthWillDoWhereAListExplainsIt) {
+  EXPECT_EQ(cause_of_growth(1, 1.1e6), "none");
+  EXPECT_EQ(cause_of_growth(1, 1.1e6, 40, true), "host-memory-leak");
 }
 
 TEST(OutsideRules, AnArrayThatFillsIsNoLeak) {

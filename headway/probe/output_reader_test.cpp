@@ -39,6 +39,16 @@ TEST(OutputReader, BelievesThatDataRanOutOnlyWhereSoManyWereAskedFor) {
   EXPECT_TRUE(learns.output().remarks.empty());
 }
 
+TEST(OutputReader, KnowsPyTorchsWarningOfShapesThatAreSpread) {
+  OutputReader reader;
+  reader.take(
+      "loss.py:535: UserWarning: Using a target size (torch.Size([250])) that is different to "
+      "the input size (torch.Size([250, 1])). This will likely lead to incorrect results\n",
+      3);
+  ASSERT_EQ(reader.output().remarks.size(), 1u);
+  EXPECT_EQ(reader.output().remarks[0].kind, Remark::kBroadcasts);
+}
+
 TEST(OutputReader, ReadsTqdmAndLightning) {
   OutputReader reader;
   reader.take("Epoch 3:  45%|####  | 45/100 [00:10<00:12, 4.50it/s, loss=0.3]\r", 10);
