@@ -40,6 +40,34 @@ void drop_general(std::vector<Finding>& findings) {
     std::erase_if(findings, [](const Finding& f) { return is_general(f.cause); });
 }
 
+// What holds up the host, and not the GPU while that has work.
+bool is_of_the_host(Cause cause) {
+  constexpr Cause kOfTheHost[] = {Cause::kInputBound,           Cause::kSerialMap,
+                                  Cause::kNoPrefetch,           Cause::kWorkAfterPrefetch,
+                                  Cause::kDecodeSaturated,      Cause::kSlowStorage,
+                                  Cause::kManySmallFiles,       Cause::kNetworkStorage,
+                                  Cause::kPythonGenerator,      Cause::kPerPixelPython,
+                                  Cause::kSequenceOnMainThread, Cause::kDataloaderWorkers,
+                                  Cause::kUploadBound,          Cause::kLaunchBound,
+                                  Cause::kSlowCallback,         Cause::kHotLine,
+                                  Cause::kGarbageCollection,    Cause::kThreadOversubscription,
+                                  Cause::kNeighboursTakeCores,  Cause::kSingleCoreAffinity,
+                                  Cause::kReferenceBlas,        Cause::kWaitsForServer};
+  return std::find(std::begin(kOfTheHost), std::end(kOfTheHost), cause) != std::end(kOfTheHost);
+}
+
+// From a GPU that is busy nearly all the time nothing but its own work takes time away.
+void forgive_busy_gpu(const Observations& o, std::vector<Finding>& findings) {
+  constexpr double kNearlyAll = 0.85;
+  const auto busy = o.gpu_busy();
+  if (!o.looks || !busy || *busy < kNearlyAll || !o.ledger.is_enough()) return;
+  for (Finding& f : findings) {
+    if (!is_of_the_host(f.cause) || f.severity == Severity::kCritical) continue;
+    f.severity = Severity::kInfo;
+    if (f.predicted_gain) f.predicted_gain = std::min(*f.predicted_gain, 1 / *busy);
+  }
+}
+
 }  // namespace
 
 std::string_view severity_name(Severity severity) {
@@ -56,6 +84,7 @@ std::vector<Finding> diagnose(const Trace& trace) {
     if (find(findings, rule.cause)) continue;
     if (auto found = rule.rule(o)) findings.push_back(std::move(*found));
   }
+  forgive_busy_gpu(o, findings);
   drop_general(findings);
   raise_roots(findings);
   std::stable_sort(findings.begin(), findings.end(),

@@ -127,6 +127,19 @@ TEST(LiveModel, RatesCountWithTheirOptimizer) {
   EXPECT_EQ(first_cause(sgd), "none");
 }
 
+TEST(LiveModel, HooksThatAreRegisteredInEveryStepAreNamed) {
+  const auto with_hooks = [](int64_t first, int64_t now, int64_t grew) {
+    Trace trace = looked_at(0.5);
+    trace.outside.model.first_hooks = first, trace.outside.model.hooks = now;
+    trace.outside.model.hooks_grew = grew;
+    return first_cause(trace);
+  };
+  EXPECT_EQ(with_hooks(3, 200, 12), "step-time-grows");
+  EXPECT_EQ(with_hooks(3, 20, 12), "none");     // few
+  EXPECT_EQ(with_hooks(150, 200, 12), "none");  // most were there before
+  EXPECT_EQ(with_hooks(3, 200, 1), "none");     // all at once
+}
+
 TEST(LiveModel, ARateThatFellToNothingIsNamed) {
   Trace trace = looked_at(1.5);
   trace.outside.model.rate = 1e-12;

@@ -29,9 +29,18 @@ double Observations::cpus() const { return looks ? looks->cpus() : counters.cpus
 
 std::optional<double> Observations::gpu_busy() const {
   if (!looks) return counters.gpu_busy();
+  if (const GpuWork* work = gpu_work()) return work->busy;
   for (const SeenGpu& gpu : looks->seen.gpus)
     if (gpu.used) return gpu.utilisation;
   return std::nullopt;
+}
+
+const GpuWork* Observations::gpu_work() const {
+  constexpr double kLongEnoughS = 3;
+  if (!looks) return nullptr;
+  for (const SeenGpu& gpu : looks->seen.gpus)
+    if (gpu.used) return gpu.work.seconds >= kLongEnoughS ? &gpu.work : nullptr;
+  return nullptr;
 }
 
 double Observations::quiet_s() const {

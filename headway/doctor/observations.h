@@ -33,6 +33,8 @@ class Observations {
   double step_s() const;  // of late; 0: not known
   double cpus() const;
   std::optional<double> gpu_busy() const;  // share of the time, where one is used
+  // What its units do, where the driver measures that and was asked long enough; else nullptr.
+  const GpuWork* gpu_work() const;
 
   // Nothing new comes: no step, no output, no reading. For how long; 0 while it moves.
   double quiet_s() const;

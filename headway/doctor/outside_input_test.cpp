@@ -31,7 +31,7 @@ TEST(OutsideRules, WorkersThatTakeTheCoresFromTrainingAreNamed) {
   EXPECT_EQ(first_cause(crowded(0.2)), "dataloader-workers");
   EXPECT_EQ(first_cause(crowded(0.8)), "none");
   Trace on_gpu = crowded(0.2);
-  on_gpu.outside.gpus = {{.used = true}};
+  on_gpu.outside.gpus = {{.utilisation = 0.9, .used = true}};
   EXPECT_EQ(first_cause(on_gpu), "none");
 }
 

@@ -167,6 +167,21 @@ TEST(ToldLosses, ASecondSoftmaxExplainsALossThatHardlyFalls) {
   EXPECT_EQ(cause(0.1), "none");
 }
 
+TEST(ToldLosses, AScheduleThatIsOverExplainsALossThatStops) {
+  const auto cause = [](double falls_until_s, double last) {
+    Trace trace = watched({training(300)});
+    for (int i = 0; i < 20; ++i)
+      trace.outside.losses.push_back(
+          {double(i), 40 * i, 2 + (last - 2) * std::min(1.0, i / falls_until_s) + 0.004 * (i % 2)});
+    trace.outside.launched = true;
+    trace.outside.hints = {{Hint::kShortSchedule, users(9, "", "CosineDecay(1e-3, EPOCHS)")}};
+    return first_cause(trace);
+  };
+  EXPECT_EQ(cause(4, 1.2), "learning-rate");
+  EXPECT_EQ(cause(20, 1.2), "none");  // still falls
+  EXPECT_EQ(cause(4, 0.02), "none");  // there is nothing left to learn
+}
+
 TEST(ToldLosses, ALearningRateThatVanishedLongAgoIsNamed) {
   Trace trace = watched({training(300)});
   SeenProgress& p = trace.outside.progress;

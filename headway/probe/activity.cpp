@@ -115,6 +115,15 @@ constexpr Known kKnown[] = {
     {"jax/_src/array.py", "_value", Activity::kSync},
     {"jax/_src/array.py", "__array__", Activity::kSync},
     {"torch/cuda/__init__.py", "synchronize", Activity::kSync},
+    {"torch/cuda/streams.py", "synchronize", Activity::kSync},
+    {"torch/_tensor.py", "__format__", Activity::kSync},
+    {"torch/_tensor.py", "__repr__", Activity::kSync},
+    {"torch/_tensor.py", "__array__", Activity::kSync},
+    {"torch/_tensor_str.py", "", Activity::kSync},
+    {"utilities/apply_func.py", "batch_to", Activity::kUpload},
+    {"accelerate/utils/operations.py", "send_to_device", Activity::kUpload},
+    {"jax/_src/api.py", "device_put", Activity::kUpload},
+    {"jax/_src/dispatch.py", "_device_put*", Activity::kUpload},
     {"torch/autograd/", "backward", Activity::kStep},
     {"torch/_tensor.py", "backward", Activity::kStep},
     {"torch/optim/", "", Activity::kStep},
@@ -192,8 +201,14 @@ struct KnownCall {
 constexpr KnownCall kCalls[] = {
     {"gc.collect(", Activity::kGarbage},
     {".item()", Activity::kSync},
+    {".cpu()", Activity::kSync},
     {"cuda.synchronize(", Activity::kSync},
     {".block_until_ready(", Activity::kSync},
+    {".to(device", Activity::kUpload},
+    {".to(self.device", Activity::kUpload},
+    {".to(\"cuda", Activity::kUpload},
+    {".to('cuda", Activity::kUpload},
+    {".cuda(", Activity::kUpload},
 };
 
 bool fits(std::string_view pattern, std::string_view word) {
@@ -317,6 +332,11 @@ StackMeaning meaning_of(const Frames& frames, Role role, bool main_thread) {
   return out;
 }
 
+bool gives_orders(const Frames& frames) {
+  return through(frames, "jax/_src/dispatch.py") || through(frames, "jax/_src/core.py") ||
+         through(frames, "torch/_tensor.py") || through(frames, "torch/functional.py");
+}
+
 bool is_training(Activity activity) {
   switch (activity) {
     case Activity::kFetch:
@@ -344,6 +364,7 @@ Account account_of(Activity activity, Wait wait, bool training) {
     case Activity::kRendezvous: return Account::kCommunicates;
     case Activity::kGarbage: return Account::kCollectsGarbage;
     case Activity::kSync: return Account::kWaitsForDevice;
+    case Activity::kUpload: return Account::kLaunches;
     default: break;
   }
   switch (wait) {

@@ -13,6 +13,9 @@ struct StackMeaning {
   Activity activity = Activity::kOther;
   Maker maker = Maker::kNone;
 };
+// Does it hand single operations to a device? On a CPU they would be computed here.
+bool gives_orders(const std::vector<SeenFrame>& innermost_first);
+
 StackMeaning meaning_of(const std::vector<SeenFrame>& innermost_first, Role role, bool main_thread);
 
 // Does it show that training has begun, on the main thread?

@@ -12,24 +12,37 @@ void Devices::look_around(const std::set<int64_t>& pids, bool open) {
   if (now.size() == 1 && open && now[0].recent > 0) now[0].used = true;
   for (size_t i = 0; i < now.size(); ++i) {
     if (i >= seen_.size()) continue;
-    now[i].utilisation = seen_[i].utilisation;
+    now[i].utilisation = seen_[i].utilisation, now[i].work = seen_[i].work;
     now[i].used |= seen_[i].used;
   }
   seen_ = std::move(now);
 }
 
-void Devices::look(bool training) {
-  utilisation_ = -1;
-  if (training && !training_) samples_ = 0;  // what was before tells nothing of its pace
-  training_ = training;
+void Devices::look(Stage stage, double now_s) {
+  const double seconds = now_s - looked_s_;
+  looked_s_ = now_s, utilisation_ = -1;
+  const bool begins = stage != stage_;  // what was before tells nothing of its pace
+  if (begins) samples_ = 0;
+  stage_ = stage;
   ++samples_;
+  counters_.memory_used = counters_.memory_bytes = 0;
   for (size_t i = 0; i < seen_.size(); ++i) {
     SeenGpu& gpu = seen_[i];
     if (!gpu.used) continue;
+    const auto work = nvml_.work(i);
+    if (begins) gpu.work = {};
+    if (work && !begins) gpu.work = mean_of(gpu.work, *work);
     gpu.recent = nvml_.utilisation(i).value_or(gpu.recent);
     gpu.utilisation += (gpu.recent - gpu.utilisation) / double(samples_);
-    utilisation_ = std::max(utilisation_, gpu.recent);
+    utilisation_ = std::max(utilisation_, work ? work->busy : gpu.recent);
+    gpu.memory_used = nvml_.memory_used(i).value_or(gpu.memory_used);
+    counters_.memory_used += gpu.memory_used, counters_.memory_bytes += gpu.memory_bytes;
   }
+  counters_.busy_s += std::max(0.0, utilisation_) * seconds;
+}
+
+bool Devices::used() const {
+  return std::any_of(seen_.begin(), seen_.end(), [](const SeenGpu& gpu) { return gpu.used; });
 }
 
 DeviceState Devices::state(Account account) const {

@@ -67,6 +67,7 @@ void LiveModel::list_weights(uint64_t module, const std::string& path, int depth
   for (const auto& [name, value] : attributes_.all_of(module)) {
     if (name == "_parameters") parameters = value;
     if (name == "_modules") modules = value;
+    if (name.ends_with("_hooks")) found.hooks += attributes_.size_of(value);
   }
   if (parameters != 0)
     for (const auto& [name, value] : attributes_.named_entries_of(parameters))
@@ -226,6 +227,15 @@ void LiveModel::count(int64_t step) {
   seen_.tiny_rates = tiny ? seen_.tiny_rates + 1 : 0;
 }
 
+// Only while the same modules are in sight: from some frames fewer are.
+void LiveModel::count_hooks(const Found& found) {
+  if (found.modules.size() < most_modules_) return;
+  if (found.modules.size() > most_modules_) seen_.first_hooks = found.hooks, seen_.hooks_grew = 0;
+  else seen_.hooks_grew += found.hooks > seen_.hooks;
+  most_modules_ = found.modules.size();
+  seen_.hooks = found.hooks;
+}
+
 void LiveModel::look(const PythonThread& thread, double now_s, int64_t step) {
   if (now_s < next_s_ || thread.frames.empty()) return;
   const int64_t before = thread_cpu_ns();
@@ -237,6 +247,7 @@ void LiveModel::look(const PythonThread& thread, double now_s, int64_t step) {
     read_weights(found, sample);
     leave_out_cleared(sample);
     count(step);
+    count_hooks(found);
     ++seen_.looks;
     if (!torch) {
       seen_.weights = int64_t(arrays_.size());

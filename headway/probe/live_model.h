@@ -43,6 +43,7 @@ class LiveModel {
     std::vector<std::pair<uint64_t, std::string>> weights{};  // of modules, in their order
     std::set<uint64_t> held{};                                // by optimizers
     std::set<uint64_t> arrays{};                              // of JAX
+    int64_t hooks = 0;                                        // of the modules
   };
 
   Kind kind_of(uint64_t object);
@@ -54,6 +55,7 @@ class LiveModel {
   void read_weights(const Found& found, NumbersSample& sample);
   void leave_out_cleared(NumbersSample& sample);
   void count(int64_t step);
+  void count_hooks(const Found& found);
 
   PythonAttributes attributes_;
   TorchTensors tensors_;
@@ -62,8 +64,9 @@ class LiveModel {
   std::map<uint64_t, Weight> tracked_;  // by the address of their object
   std::vector<uint64_t> order_;
   std::vector<bool> had_gradient_;  // that was not 0, in this order
-  std::set<uint64_t> arrays_;  // of JAX, when they were first seen
+  std::set<uint64_t> arrays_;       // of JAX, when they were first seen
   int64_t first_step_ = -1;
+  size_t most_modules_ = 0;  // that were in sight at once
   double next_s_ = 0;
   SeenModel seen_;
   std::vector<WeightFacts> facts_;

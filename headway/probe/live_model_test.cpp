@@ -127,6 +127,20 @@ TEST_F(LiveModelTest, NamesThatAreNotCodeAreNotKept) {
   EXPECT_TRUE(unnamed);
 }
 
+TEST_F(LiveModelTest, HooksThatAreRegisteredInEveryStepAreCounted) {
+  const std::string made = "    optimizer = torch.optim.Adam(model.parameters(), lr=0.004)\n";
+  if (!watch(made, kSound)) GTEST_SKIP() << "no PyTorch here, or not to be read";
+  EXPECT_EQ(seen().hooks, 0);
+  ASSERT_TRUE(watch(made + "    model[1].register_forward_hook(print_nothing := lambda *a: None)\n",
+                    kSound));
+  EXPECT_EQ(seen().hooks, 1);
+  EXPECT_EQ(seen().hooks_grew, 0);
+  const std::string again = "        model[0].register_forward_hook(lambda *a: None)\n";
+  ASSERT_TRUE(watch(made, kSound + again));
+  EXPECT_GT(seen().hooks, seen().first_hooks);
+  EXPECT_GT(seen().hooks_grew, 4);
+}
+
 TEST_F(LiveModelTest, AModelThatAnObjectHoldsIsFound) {
   const std::string made =
       "    class Trainer_:\n"

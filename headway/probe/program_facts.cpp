@@ -56,6 +56,7 @@ void note_source(Target& target, const PythonThread& thread, Outside& out) {
     if (out.learning_rate_at.line == 0) out.learning_rate = facts.rate;
     note_place(target, code.file, facts.learning_rate, out.learning_rate_at);
     note_place(target, code.file, facts.schedule, out.schedule_at);
+    note_place(target, code.file, facts.hooks, out.hooks_at);
     note_place(target, code.file, facts.shuffles, out.shuffles_at);
     note_place(target, code.file, facts.after_prefetch, out.after_prefetch_at);
     note_place(target, code.file, facts.serial_map, out.serial_map_at);

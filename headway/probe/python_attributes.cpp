@@ -106,6 +106,11 @@ std::optional<uint64_t> PythonAttributes::entry(uint64_t dict, const std::string
   return std::nullopt;
 }
 
+int64_t PythonAttributes::size_of(uint64_t dict) {
+  if (!is_a(type_of(dict), "dict")) return 0;
+  return std::max<int64_t>(0, stacks_.memory().get(dict, kLength).value_or(0));
+}
+
 std::vector<uint64_t> PythonAttributes::items_of(uint64_t list, int64_t most) {
   const MemoryReader& memory = stacks_.memory();
   const std::string kind = type_name(type_of(list));

@@ -34,6 +34,7 @@ class PythonAttributes {
   // Of a dict, where the key is a text.
   Named named_entries_of(uint64_t dict);
   std::optional<uint64_t> entry(uint64_t dict, const std::string& name);
+  int64_t size_of(uint64_t dict);  // entries, whatever their keys; 0 of anything else
   // Of a list or tuple; none of one with more than that.
   std::vector<uint64_t> items_of(uint64_t list, int64_t most);
   std::optional<double> number(uint64_t object);  // of a float or an int

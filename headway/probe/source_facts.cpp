@@ -21,6 +21,7 @@ constexpr std::string_view kSquares[] = {
     "MSELoss",         "mse_loss",         "MeanSquared",       "mean_squared",
     "L1Loss",          "SmoothL1",         "\"mse\"",           "'mse'",
     "mean(tf.square(", "mean(jnp.square(", "mean(torch.square("};
+constexpr std::string_view kHooks[] = {".register_", "_hook("};
 constexpr std::string_view kSchedules[] = {"LR(",        "lr_scheduler.",    "Decay(",
                                            "schedules.", "_schedule(",       "_decay(",
                                            "OnPlateau(", "lr_scheduler_type"};
@@ -34,6 +35,13 @@ constexpr std::string_view kBatches[] = {"batch_size", "batch", "per_device_trai
 
 constexpr std::string_view kOptimizers[] = {"adam(",    "adamw(",   "nadam(",    "sgd(",
                                             "rmsprop(", "adagrad(", "adadelta(", "lion("};
+
+template <size_t N>
+bool has_all_of(std::string_view code, const std::string_view (&words)[N]) {
+  return std::all_of(std::begin(words), std::end(words), [&](std::string_view word) {
+    return code.find(word) != std::string_view::npos;
+  });
+}
 
 template <size_t N>
 bool has_one_of(std::string_view code, const std::string_view (&words)[N]) {
@@ -113,6 +121,7 @@ SourceFacts facts_in(const std::vector<std::string>& lines) {
     if (out.positive_loss == 0 && (crossentropy || has_one_of(code, kSquares)))
       out.positive_loss = number;
     if (out.schedule == 0 && has_one_of(code, kSchedules)) out.schedule = number;
+    if (has_all_of(code, kHooks)) out.hooks = number;
     if (has_one_of(code, kShuffles) && !has_one_of(code, kMixesLists)) out.shuffles = number;
     if (out.learning_rate == 0) {
       const double named = given_to(kRates, code);

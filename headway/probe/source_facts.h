@@ -18,6 +18,7 @@ struct SourceFacts {
   int64_t learning_rate = 0;        // gives a number as learning rate
   double rate = 0;                  // ... that number
   int64_t schedule = 0;             // makes a schedule of learning rates
+  int64_t hooks = 0;                // registers hooks of PyTorch, the last one
   int64_t shuffles = 0;             // mixes a stream of samples: dataset.shuffle(...), the last one
   int64_t after_prefetch = 0;       // maps behind the last prefetch of tf.data
   int64_t serial_map = 0;           // maps one element of tf.data after the other

@@ -103,6 +103,15 @@ TEST(SourceLearning, GradientsThatNobodyUsesAreFound) {
             0);
 }
 
+TEST(SourceLearning, AScheduleOfStepsThatIsGivenEpochsIsFound) {
+  const auto found = [](const std::string& call) { return line_of(Hint::kShortSchedule, {call}); };
+  EXPECT_EQ(found("rate = keras.optimizers.schedules.CosineDecay(1e-3, EPOCHS, alpha=0.01)"), 1);
+  EXPECT_EQ(found("rate = optax.cosine_decay_schedule(1e-3, decay_steps=args.epochs)"), 1);
+  EXPECT_EQ(found("rate = CosineDecay(1e-3, EPOCHS * len(pictures) // 64)"), 0);
+  EXPECT_EQ(found("rate = CosineDecay(1e-3, steps_per_epoch)"), 0);
+  EXPECT_EQ(found("rate = CosineAnnealingLR(optimizer, T_max=EPOCHS)"), 0);
+}
+
 TEST(SourceLearning, AnOptimizerWithOtherWeightsIsFound) {
   const std::vector<std::string> loop{"for x in data:", "    loss = f(net(x))",
                                       "    loss.backward()"};

@@ -257,6 +257,41 @@ void note_rates(const PythonSource& source, Hints& hints) {
   }
 }
 
+// Schedules that count steps, and where they are told how many.
+struct StepSchedule {
+  std::string_view name, keyword;
+  size_t position;
+};
+constexpr StepSchedule kStepSchedules[] = {
+    {"CosineDecay", "decay_steps", 1},
+    {"PolynomialDecay", "decay_steps", 1},
+    {"CosineDecayRestarts", "first_decay_steps", 1},
+    {"cosine_decay_schedule", "decay_steps", 1},
+    {"linear_schedule", "transition_steps", 2},
+    {"polynomial_schedule", "transition_steps", 3},
+    {"warmup_cosine_decay_schedule", "decay_steps", 3},
+    {"get_cosine_schedule_with_warmup", "num_training_steps", 2},
+    {"get_linear_schedule_with_warmup", "num_training_steps", 2},
+};
+
+// EPOCHS and no product: NUM_EPOCHS * STEPS and epochs * len(loader) are steps.
+bool is_number_of_epochs(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  return has(lower, "epoch") && !has_one_of(lower, {"*", "step", "batch", "len(", "per"});
+}
+
+void note_schedules(const PythonSource& source, Hints& hints) {
+  for (const SourceCall& call : source.calls())
+    for (const StepSchedule& each : kStepSchedules) {
+      if (call.last_name() != each.name) continue;
+      const std::string_view named = call.given(each.keyword);
+      if (is_number_of_epochs(named.empty() ? call.at(each.position) : named))
+        hints.add(Hint::kShortSchedule, call.line);
+    }
+}
+
 }  // namespace
 
 void note_optimizer(const PythonSource& source, Hints& hints) {
@@ -265,6 +300,7 @@ void note_optimizer(const PythonSource& source, Hints& hints) {
   note_cleared(source, hints);
   note_other_weights(source, hints);
   note_rates(source, hints);
+  note_schedules(source, hints);
 }
 
 }  // namespace headway

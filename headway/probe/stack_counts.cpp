@@ -60,7 +60,8 @@ const SeenStack& StackCounts::add(const PythonThread& thread, const Sample& samp
                                   SourceLines& sources, double now_s) {
   window_ = static_cast<int64_t>(now_s / kWindowS);
   uint64_t key = mix(static_cast<uint64_t>(sample.wait), static_cast<uint64_t>(sample.process));
-  key = mix(key, uint64_t(sample.main_thread) << 1 | uint64_t(sample.training));
+  key = mix(key, uint64_t(sample.has_device) << 2 | uint64_t(sample.main_thread) << 1 |
+                     uint64_t(sample.training));
   for (size_t i = 0; i < thread.frames.size(); ++i) {
     const PythonFrame& frame = thread.frames[i];
     key = mix(key, frame.code->id);
@@ -77,6 +78,9 @@ const SeenStack& StackCounts::add(const PythonThread& thread, const Sample& samp
     stack.frames = seen_frames(thread, sources);
     const StackMeaning meaning = meaning_of(stack.frames, sample.process, sample.main_thread);
     stack.activity = meaning.activity, stack.maker = meaning.maker;
+    if (stack.activity == Activity::kUpload && !sample.has_device) stack.activity = Activity::kUser;
+    if (stack.activity == Activity::kUser && sample.has_device && gives_orders(stack.frames))
+      stack.activity = Activity::kStep;
     if (stack.activity == Activity::kUser && thread.frames[0].code->users &&
         sources.calls_compiled(thread.frames[0].code->file, thread.frames[0].line))
       stack.activity = Activity::kStep;

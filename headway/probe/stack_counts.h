@@ -24,6 +24,7 @@ class StackCounts {
     bool main_thread;
     Wait wait;
     bool training;
+    bool has_device = false;  // the run uses a GPU: without one nothing is copied to it
   };
   // Gives back what it was counted as.
   const SeenStack& add(const PythonThread& thread, const Sample& sample, SourceLines& sources,

@@ -19,7 +19,7 @@
 namespace headway {
 namespace {
 
-constexpr double kStacksEveryS = 0.05, kCountersEveryS = 0.5, kAroundEveryS = 5;
+constexpr double kStacksEveryS = 0.05, kCountersEveryS = 0.5, kAroundEveryS = 5, kSeeksEveryS = 1;
 constexpr double kMostBetweenCountersS = 1;  // rules look at the last seconds
 constexpr int64_t kLongestLookNs = 500'000'000;
 constexpr size_t kMostKept = 256 << 20;                              // of what targets showed us
@@ -98,8 +98,10 @@ bool Watcher::look() {
     next_counters_s_ = now + std::min(every, kMostBetweenCountersS);
   }
   if (now >= next_around_s_) {
-    next_around_s_ = now + kAroundEveryS;
     look_around_all();
+    // Until it is known which GPU trains, its looks say nothing of that.
+    const bool seeks = seen_.training_since_s >= 0 && !devices_.seen().empty() && !devices_.used();
+    next_around_s_ = now + (seeks ? kSeeksEveryS : kAroundEveryS);
   }
   if (now >= next_stacks_s_) {
     native_.prepare(stop_ns_);  // done once for each library: no reason to look less often
@@ -234,8 +236,8 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
       continue;
     }
     const Wait wait = target.wait_of(thread.tid);
-    const SeenStack& seen =
-        stacks_.add(thread, {role, main_thread, wait, trains}, target.sources, now_s());
+    const SeenStack& seen = stacks_.add(thread, {role, main_thread, wait, trains, devices_.used()},
+                                        target.sources, now_s());
     if (!main_thread) continue;
     target.seen.wait = seen.wait;
     if (!waits_for_children(seen.frames)) target.launches_since_s = -1;
@@ -380,7 +382,11 @@ void Watcher::read_counters() {
   sample.losses = progress.losses, sample.bad_losses = progress.bad_losses;
   sample.loss_sum = progress.loss;  // the last one
   sample.system = system_->sample();
-  devices_.look(seen_.training_since_s >= 0);
+  devices_.look(progress.steps > 0            ? Devices::Stage::kStepping
+                : seen_.training_since_s >= 0 ? Devices::Stage::kTraining
+                                              : Devices::Stage::kBefore,
+                now_s());
+  sample.gpu = devices_.counters();
   used_now.throttled_s = sample.system.throttled_s;
   read_ledger(used_now);
   samples_.push_back(sample);

@@ -149,6 +149,7 @@ enum class Hint : uint8_t {
   kLowRate,           // ... with which no step can be seen
   kUnscaledInput,     // values from 0 to 255, and nothing divides them
   kShapeClash,        // a difference of (n, 1) and (n), which is (n, n)
+  kShortSchedule,     // a schedule that counts steps is given a number of epochs
 };
 template <>
 struct Texts<Hint> {
@@ -157,7 +158,7 @@ struct Texts<Hint> {
       "bounded-output", "held-weights",    "no-step",          "cleared-gradients",
       "other-weights",  "replaced-layers", "constant-weights", "saturating-layers",
       "cut-gradient",   "high-rate",       "low-rate",         "unscaled-input",
-      "shape-clash"};
+      "shape-clash",    "short-schedule"};
 };
 
 // How the kernel has a process.
@@ -198,6 +199,7 @@ enum class Activity : uint8_t {
   kProduce,     // user code makes samples: generator, Sequence, Dataset, worker process
   kStep,        // forward, backward, optimizer
   kSync,        // reads a value of the device, or waits until it is done
+  kUpload,      // copies to the device
   kValidate,    //
   kCallback,    // of fit, logging
   kCheckpoint,  // saving
@@ -210,10 +212,10 @@ enum class Activity : uint8_t {
 };
 template <>
 struct Texts<Activity> {
-  static constexpr std::string_view all[] = {"other",    "import",     "trace",      "fetch",
-                                             "produce",  "step",       "sync",       "validate",
-                                             "callback", "checkpoint", "collective", "rendezvous",
-                                             "fit",      "garbage",    "idle",       "user"};
+  static constexpr std::string_view all[] = {
+      "other",      "import", "trace",    "fetch",    "produce",    "step",
+      "sync",       "upload", "validate", "callback", "checkpoint", "collective",
+      "rendezvous", "fit",    "garbage",  "idle",     "user"};
 };
 
 enum class Framework : uint8_t { kNone, kTensorFlow, kKeras, kTorch, kJax };
@@ -354,6 +356,7 @@ enum class NativeKind : uint8_t {
   kCompiles,         //
   kLaunches,         // gives a device its orders
   kWaitsForDevice,   //
+  kUploads,          // copies to a device
   kCommunicates,     // with other ranks
   kCollectsGarbage,  //
   kInterprets,       // Python
@@ -366,10 +369,10 @@ enum class NativeKind : uint8_t {
 template <>
 struct Texts<NativeKind> {
   static constexpr std::string_view all[] = {
-      "other",    "takes-element", "input",     "decodes",          "image",
-      "computes", "compiles",      "launches",  "waits-for-device", "communicates",
-      "garbage",  "interprets",    "allocates", "copies",           "idle",
-      "spins",    "generated"};
+      "other",        "takes-element", "input",      "decodes",          "image",
+      "computes",     "compiles",      "launches",   "waits-for-device", "uploads",
+      "communicates", "garbage",       "interprets", "allocates",        "copies",
+      "idle",         "spins",         "generated"};
 };
 
 // Of the GPU that trains, at the same moment.

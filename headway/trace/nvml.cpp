@@ -2,6 +2,11 @@
 
 #include <dlfcn.h>
 
+#include <cmath>
+#include <map>
+
+#include "headway/core/clock.h"
+
 namespace headway {
 namespace {
 
@@ -24,7 +29,51 @@ constexpr unsigned kMostProcesses = 256;
 // Hardware, heat (twice) and power brake; a software power cap is how many cards work at full load.
 constexpr unsigned long long kSlowedDown = 0x8 | 0x20 | 0x40 | 0x80;
 
+// Two samples of a GPU's own counters make the means of what lies between.
+using GpmSample = void*;
+struct GpmMetric {
+  unsigned id;
+  int status;
+  double value;
+  const char *short_name, *long_name, *unit;
+};
+constexpr size_t kMostMetrics = 512;  // more than any version of the library has
+struct GpmMetrics {
+  unsigned version, count;
+  GpmSample before, now;
+  GpmMetric metrics[kMostMetrics];
+};
+struct GpmSupport {
+  unsigned version, supported;
+};
+struct Metered {
+  unsigned id;
+  double GpuWork::*field;
+  double unit;  // of one
+};
+constexpr double kPercent = 0.01, kMebibyte = 1 << 20;
+constexpr Metered kMetered[] = {
+    {1, &GpuWork::busy, kPercent},
+    {2, &GpuWork::sms, kPercent},
+    {3, &GpuWork::warps, kPercent},
+    {5, &GpuWork::tensor, kPercent},
+    {10, &GpuWork::memory_traffic, kPercent},
+    {11, &GpuWork::fp64, kPercent},
+    {12, &GpuWork::fp32, kPercent},
+    {20, &GpuWork::sent_bps, kMebibyte},
+    {21, &GpuWork::received_bps, kMebibyte},
+};
+constexpr double kSoonestS = 0.2;  // the driver wants 0.1 s at least between two
+
 }  // namespace
+
+GpuWork mean_of(const GpuWork& a, const GpuWork& b) {
+  GpuWork out{.seconds = a.seconds + b.seconds};
+  const double part = out.seconds > 0 ? b.seconds / out.seconds : 0;
+  for (const Metered& each : kMetered)
+    out.*each.field = (1 - part) * a.*each.field + part * b.*each.field;
+  return out;
+}
 
 struct Nvml::Impl {
   void* library = nullptr;
@@ -42,6 +91,16 @@ struct Nvml::Impl {
   int (*throttle)(Device, unsigned long long*) = nullptr;
   int (*clock)(Device, int, unsigned*) = nullptr;
   int (*full_clock)(Device, int, unsigned*) = nullptr;
+  int (*gpm_support)(Device, GpmSupport*) = nullptr;
+  int (*gpm_alloc)(GpmSample*) = nullptr;
+  int (*gpm_free)(GpmSample) = nullptr;
+  int (*gpm_sample)(Device, GpmSample) = nullptr;
+  int (*gpm_metrics)(GpmMetrics*) = nullptr;
+  struct Meter {
+    GpmSample before = nullptr, now = nullptr;  // nullptr: not to be had
+    int64_t at_ns = 0;                          // of `before`; 0: never
+  };
+  std::map<size_t, Meter> meters{};
 
   template <typename F>
   void find(F& function, const char* symbol) {
@@ -49,6 +108,7 @@ struct Nvml::Impl {
   }
 
   SeenGpu read(Device device, const std::set<int64_t>& pids) const;
+  Meter& meter_of(size_t gpu, Device device);
 };
 
 Nvml::Nvml() : impl_(std::make_unique<Impl>()) {
@@ -68,6 +128,11 @@ Nvml::Nvml() : impl_(std::make_unique<Impl>()) {
     impl_->find(impl_->throttle, "nvmlDeviceGetCurrentClocksThrottleReasons");
     impl_->find(impl_->clock, "nvmlDeviceGetClockInfo");
     impl_->find(impl_->full_clock, "nvmlDeviceGetMaxClockInfo");
+    impl_->find(impl_->gpm_support, "nvmlGpmQueryDeviceSupport");
+    impl_->find(impl_->gpm_alloc, "nvmlGpmSampleAlloc");
+    impl_->find(impl_->gpm_free, "nvmlGpmSampleFree");
+    impl_->find(impl_->gpm_sample, "nvmlGpmSampleGet");
+    impl_->find(impl_->gpm_metrics, "nvmlGpmMetricsGet");
   }
   if (!impl_->init || !impl_->count || !impl_->handle || impl_->init() != kOk) {
     if (impl_->library) dlclose(impl_->library);
@@ -77,6 +142,9 @@ Nvml::Nvml() : impl_(std::make_unique<Impl>()) {
 
 Nvml::~Nvml() {
   if (!impl_) return;
+  for (auto& [gpu, meter] : impl_->meters)
+    for (GpmSample sample : {meter.before, meter.now})
+      if (sample) impl_->gpm_free(sample);
   if (impl_->shutdown) impl_->shutdown();
   dlclose(impl_->library);
 }
@@ -129,6 +197,52 @@ std::optional<double> Nvml::utilisation(size_t gpu) const {
       impl_->utilisation(device, &use) != kOk)
     return std::nullopt;
   return use.gpu / 100.0;
+}
+
+std::optional<int64_t> Nvml::memory_used(size_t gpu) const {
+  Device device = nullptr;
+  Memory bytes{};
+  if (!impl_ || !impl_->memory || impl_->handle(static_cast<unsigned>(gpu), &device) != kOk ||
+      impl_->memory(device, &bytes) != kOk)
+    return std::nullopt;
+  return static_cast<int64_t>(bytes.total - bytes.free);
+}
+
+Nvml::Impl::Meter& Nvml::Impl::meter_of(size_t gpu, Device device) {
+  const auto [found, is_new] = meters.try_emplace(gpu);
+  Meter& meter = found->second;
+  GpmSupport asked{.version = 1, .supported = 0};
+  if (!is_new || !gpm_support || !gpm_alloc || !gpm_free || !gpm_sample || !gpm_metrics ||
+      gpm_support(device, &asked) != kOk || asked.supported == 0 || gpm_alloc(&meter.before) != kOk)
+    return meter;
+  if (gpm_alloc(&meter.now) != kOk) meter.now = nullptr;
+  return meter;
+}
+
+std::optional<GpuWork> Nvml::work(size_t gpu) {
+  Device device = nullptr;
+  if (!impl_ || impl_->handle(static_cast<unsigned>(gpu), &device) != kOk) return std::nullopt;
+  Impl::Meter& meter = impl_->meter_of(gpu, device);
+  const int64_t now_ns = headway::now_ns();
+  const double seconds = double(now_ns - meter.at_ns) / 1e9;
+  if (!meter.now || (meter.at_ns > 0 && seconds < kSoonestS) ||
+      impl_->gpm_sample(device, meter.now) != kOk)
+    return std::nullopt;
+  std::optional<GpuWork> out;
+  if (meter.at_ns > 0) {
+    GpmMetrics asked{
+        .version = 1, .count = 0, .before = meter.before, .now = meter.now, .metrics = {}};
+    for (const Metered& each : kMetered) asked.metrics[asked.count++].id = each.id;
+    if (impl_->gpm_metrics(&asked) == kOk) {
+      out.emplace().seconds = seconds;
+      for (size_t i = 0; i < std::size(kMetered); ++i)
+        if (asked.metrics[i].status == kOk && std::isfinite(asked.metrics[i].value))
+          (*out).*kMetered[i].field = asked.metrics[i].value * kMetered[i].unit;
+    }
+  }
+  std::swap(meter.before, meter.now);
+  meter.at_ns = now_ns;
+  return out;
 }
 
 std::optional<SeenGpu> Nvml::read_at(const std::string& pci_address) const {

@@ -154,6 +154,17 @@ struct SeenOutput {
   bool traceback = false;
 };
 
+// What the units of a GPU did in a stretch of time, where the driver measures it (Hopper and
+// newer).
+struct GpuWork {
+  double seconds = 0;
+  double busy = 0;                        // of the time: some kernel ran
+  double sms = 0, warps = 0;              // of the multiprocessors, and of their places for warps
+  double tensor = 0, fp32 = 0, fp64 = 0;  // of the time of those units
+  double memory_traffic = 0;              // of what its memory can move
+  double received_bps = 0, sent_bps = 0;  // over PCIe, bytes per second
+};
+
 struct SeenGpu {
   std::string name{};
   int64_t memory_bytes = 0, memory_used = 0, memory_own = 0;  // own: of the watched processes
@@ -163,6 +174,7 @@ struct SeenGpu {
   double clock_mhz = 0, full_clock_mhz = 0;  // of the cores, now and at most
   bool used = false;                         // by the watched processes
   bool throttled = false;                    // held down by power or heat, now
+  GpuWork work{};                            // means of the samples; 0 s: not measured
 };
 
 // A value of a variable that helps, of a name on a short list.
@@ -210,6 +222,8 @@ struct SeenModel {
   double rate = -1;           // its learning rate, now; -1: not known
   double highest_rate = -1;
   int64_t tiny_rates = 0;  // looks in a row, up to now, with next to nothing of the highest
+  int64_t hooks = 0, first_hooks = 0;  // of its modules, now and when they were first seen
+  int64_t hooks_grew = 0;              // looks in which there were more than in the one before
 };
 
 // How a stretch of the watch was spent by the training thread: counts of looks, one kind a line.
@@ -261,6 +275,9 @@ struct SeenNative {
   int64_t lost = 0;            // ... that found no room
   int64_t input_samples = 0;   // ... that worked for an input pipeline
   int64_t decode_samples = 0;  // ... of these, in decoders and operators on pixels
+  int64_t main_samples = 0;    // of the training thread on a core ...
+  int64_t main_waits = 0;      // ... that waited for the device there
+  int64_t main_uploads = 0;    // ... that copied to it
   std::vector<SeenFunction> functions{};  // most often seen first
 };
 
@@ -312,6 +329,7 @@ struct Outside {
   std::vector<SeenHint> hints{};   // in the source, why little may be learnt; one of a kind
   SeenFrame learning_rate_at{};    // where the learning rate is set
   SeenFrame schedule_at{};         // where a schedule for it is made
+  SeenFrame hooks_at{};            // where hooks are registered in PyTorch
   SeenFrame shuffles_at{};         // where a stream of samples is mixed
   SeenFrame after_prefetch_at{};   // where tf.data maps behind its last prefetch
   SeenFrame serial_map_at{};       // where tf.data maps one element after the other

@@ -117,6 +117,9 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("highest_rate", s.highest_rate);
   f("plain_steps", s.plain_steps);
   f("tiny_rates", s.tiny_rates);
+  f("hooks", s.hooks);
+  f("first_hooks", s.first_hooks);
+  f("hooks_grew", s.hooks_grew);
 }
 
 template <typename T, typename F>
@@ -198,6 +201,20 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
 }
 
 template <typename T, typename F>
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, GpuWork> {
+  f("seconds", s.seconds);
+  f("busy", s.busy);
+  f("sms", s.sms);
+  f("warps", s.warps);
+  f("tensor", s.tensor);
+  f("fp32", s.fp32);
+  f("fp64", s.fp64);
+  f("memory_traffic", s.memory_traffic);
+  f("received_bps", s.received_bps);
+  f("sent_bps", s.sent_bps);
+}
+
+template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SeenGpu> {
   f("name", s.name);
   f("memory_bytes", s.memory_bytes);
@@ -211,6 +228,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("full_clock_mhz", s.full_clock_mhz);
   f("used", s.used);
   f("throttled", s.throttled);
+  f("work", s.work);
 }
 
 template <typename T, typename F>
@@ -240,6 +258,9 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("lost", s.lost);
   f("input_samples", s.input_samples);
   f("decode_samples", s.decode_samples);
+  f("main_samples", s.main_samples);
+  f("main_waits", s.main_waits);
+  f("main_uploads", s.main_uploads);
   f("functions", s.functions);
 }
 
@@ -301,6 +322,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Out
   f("keeps_at", s.keeps_at);
   f("hints", s.hints);
   f("schedule_at", s.schedule_at);
+  f("hooks_at", s.hooks_at);
   f("shuffles_at", s.shuffles_at);
   f("after_prefetch_at", s.after_prefetch_at);
   f("serial_map_at", s.serial_map_at);

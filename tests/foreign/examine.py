@@ -27,11 +27,12 @@ class NoVerdict(Exception):
 
 
 def environment(case, watcher=who.ROOT):
-    """What the program gets: no GPU (the expectations are for CPUs), no byte code beside the copies. Output is held back
+    """What the program gets: no GPU where the expectations are for CPUs, no byte code beside the copies. Output is held back
     as it would be: not at a desk (`run`), but behind a pipe (`attach`), whatever this shell has set."""
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     at_a_desk = {} if case.how == "attach" else {"PYTHONUNBUFFERED": "1"}
-    return {**inherited, **at_a_desk, "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1",
+    no_gpu = {} if case.python == "gpu" else {"CUDA_VISIBLE_DEVICES": ""}
+    return {**inherited, **at_a_desk, **no_gpu, "PYTHONDONTWRITEBYTECODE": "1",
             **watcher.environment(), **case.environment}
 
 

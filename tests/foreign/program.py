@@ -12,7 +12,7 @@ FOLDER = HERE / "programs"
 HELD_OUT = HERE / "held_out"
 BLIND = HERE / "blind"  # a folder for each round
 NOT_PROGRAMS = {"make_files.py", "loops.py", "stopwatch.py"}  # what programs import; it lies beside them
-PYTHONS = ("tensorflow", "torch", "loops", "plain")
+PYTHONS = ("tensorflow", "torch", "loops", "plain", "gpu")
 FIELDS = {"python", "expected", "verdict", "seconds", "where", "severity", "how", "setup", "wrap", "env", "most-cores", "seed",
           "why", "truth"}
 CAUSES = HERE.parents[1] / "docs" / "causes"

@@ -75,10 +75,12 @@ def add_tools(parser):
     parser.add_argument("--torch", default=system_python_with("torch"), help="a Python that has PyTorch")
     parser.add_argument("--plain", default=system_python_with("numpy"), help="one that has NumPy")
     parser.add_argument("--loops", default=python_of("loops_setup.sh"), help="one with Lightning, transformers and JAX")
+    parser.add_argument("--gpu", default="", help="one with PyTorch for a GPU, on a machine that has one")
 
 
 def pythons_of(options):
-    return {"tensorflow": options.tensorflow, "torch": options.torch, "plain": options.plain, "loops": options.loops}
+    return {"tensorflow": options.tensorflow, "torch": options.torch, "plain": options.plain, "loops": options.loops,
+            "gpu": options.gpu}
 
 
 def begin():
@@ -242,6 +244,8 @@ def main():
         print(f"cannot begin: {why}", file=sys.stderr)
         return 2
     begin()
+    if options.traces:
+        pathlib.Path(options.traces).mkdir(parents=True, exist_ok=True)
     if any("import make_files" in case.path.read_text() for case in cases):
         make_files(options)
     started = time.monotonic()

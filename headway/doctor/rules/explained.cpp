@@ -67,6 +67,10 @@ constexpr Explanation kExplanations[] = {
     {Hint::kLowRate, Cause::kLearningRate, Unlearnt::kFrozen,
      "the learning rate is so small that no step can be seen",
      "a learning rate a hundred or a thousand times larger"},
+    {Hint::kShortSchedule, Cause::kLearningRate, Unlearnt::kStopped,
+     "the schedule of the learning rate counts steps and was given a number of epochs: it is over "
+     "after so many steps, and the loss does not fall any more",
+     "epochs times steps per epoch"},
     {Hint::kUnscaledInput, Cause::kInputNotScaled, Unlearnt::kStays,
      "the input goes up to 255, nothing scales it, and the loss hardly falls",
      "divide by 255, or normalise to mean 0 and deviation 1"},
@@ -97,6 +101,18 @@ bool is_refuted(const SeenModel& model, Cause cause) {
 
 }  // namespace
 
+namespace {
+
+// Since the first half of the losses next to nothing was learnt, and something is left to learn.
+bool stopped(const Observations& o) {
+  constexpr double kSame = 0.05, kLeft = 0.1;
+  const Losses& l = o.losses;
+  return l.size() >= kFew && is_measure(o) && l.middle() > 0 &&
+         l.last() >= (1 - kSame) * l.middle() && l.last() >= kLeft * first_of_losses(o);
+}
+
+}  // namespace
+
 bool losses_show(const Observations& o, Unlearnt needs) {
   const Losses& l = o.losses;
   if (l.size() == 0) return false;
@@ -109,6 +125,7 @@ bool losses_show(const Observations& o, Unlearnt needs) {
     case Unlearnt::kHardlyFalls: return l.last() >= kHardly * first;
     case Unlearnt::kStays: return l.last() >= kStaysAt * first || told_frozen(o).has_value();
     case Unlearnt::kStaysBeyond: return l.last() >= kHardly * first && l.last() > kBeyond;
+    case Unlearnt::kStopped: return stopped(o);
     case Unlearnt::kFrozen: break;
   }
   return false;

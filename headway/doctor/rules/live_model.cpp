@@ -136,6 +136,29 @@ std::optional<Finding> live_rate(const Observations& o) {
   return std::nullopt;
 }
 
+// Every forward pass calls each hook once: whoever registers one in every step slows the next down.
+std::optional<Finding> live_hooks(const Observations& o) {
+  constexpr int64_t kMany = 40, kTimes = 3;  // more than at first, and so many times as many
+  const SeenModel* m = model_of(o);
+  if (!m || !made_steps(o, *m) || m->hooks - m->first_hooks < kMany ||
+      m->hooks < kTimes * m->first_hooks || 2 * m->hooks_grew < m->looks)
+    return std::nullopt;
+  const SeenFrame& at = o.looks->seen.hooks_at;
+  return Finding{
+      .cause = Cause::kStepTimeGrows,
+      .severity = Severity::kHigh,
+      .confidence = 0.9,
+      .summary = fmt::format("hooks are registered again and again: the model has {} of them now, "
+                             "and each is called in every step",
+                             m->hooks),
+      .evidence = {fmt::format("{} when it was first looked at, {} now, {} steps later",
+                               m->first_hooks, m->hooks, m->steps)},
+      .where = at.line > 0 ? place_text(at) : o.ledger.where(Account::kComputes),
+      .fix =
+          "register hooks once, before the loop; or keep what register_forward_hook() gives and "
+          "call its remove()"};
+}
+
 namespace {
 
 // Kernel after kernel less gets through. A first kernel alone that gets little may be an embedding,

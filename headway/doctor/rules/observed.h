@@ -27,8 +27,16 @@ std::optional<Finding> own_code_feeds(const Observations& o);  // no-prefetch
 std::optional<Finding> garbage_collection(const Observations& o);
 std::optional<Finding> reference_blas(const Observations& o);
 std::optional<Finding> one_thread_by_setting(const Observations& o);
-std::optional<Finding> gpu_waits_for_orders(const Observations& o);
 std::optional<Finding> hot_line(const Observations& o);
+
+// gpu.cpp: what the GPU of a watched run lacks.
+std::optional<Finding> gpu_waits_for_uploads(const Observations& o);
+std::optional<Finding> gpu_waits_for_reads(const Observations& o);
+std::optional<Finding> gpu_waits_for_orders(const Observations& o);
+std::optional<Finding> gpu_has_small_batches(const Observations& o);
+std::optional<Finding> gpu_computes_in_float32(const Observations& o);
+std::optional<Finding> gpu_memory_grows(const Observations& o);
+std::optional<Finding> gpu_hardly_used(const Observations& o);
 
 // native_input.cpp: pipelines of tf.data, by what native code shows.
 std::optional<Finding> native_serial_map(const Observations& o);
@@ -58,7 +66,7 @@ bool is_measure(const Observations& o);
 
 // explained.cpp: little is learnt, and a line of the source says why. What the losses must show
 // before a line is blamed: the more often a line is meant, the more.
-enum class Unlearnt { kHardlyFalls, kStays, kFrozen, kStaysBeyond };
+enum class Unlearnt { kHardlyFalls, kStays, kFrozen, kStaysBeyond, kStopped };
 bool losses_show(const Observations& o, Unlearnt needs);
 std::optional<Finding> explained(const Observations& o, Cause cause);
 template <Cause cause>
@@ -70,6 +78,7 @@ std::optional<Finding> explained(const Observations& o) {
 std::optional<Finding> weights_stand_still(const Observations& o);  // of several causes
 std::optional<Finding> weights_left_out(const Observations& o);
 std::optional<Finding> live_rate(const Observations& o);
+std::optional<Finding> live_hooks(const Observations& o);  // step-time-grows
 std::optional<Finding> live_vanishing(const Observations& o);
 std::optional<Finding> live_bad_start(const Observations& o);
 std::optional<Finding> live_dead(const Observations& o);

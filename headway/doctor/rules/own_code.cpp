@@ -234,28 +234,6 @@ std::optional<Finding> one_thread_by_setting(const Observations& o) {
   return std::nullopt;
 }
 
-// A GPU that idles while the training thread is busy with the steps themselves.
-std::optional<Finding> gpu_waits_for_orders(const Observations& o) {
-  constexpr double kIdle = 0.5;
-  const auto busy = o.gpu_busy();
-  if (!o.looks || !busy || *busy >= kIdle || !o.ledger.is_enough()) return std::nullopt;
-  const Share idle = o.ledger.of(Account::kComputes, DeviceState::kIdle);
-  if (idle.low < kIdle || o.ledger.seconds() < kSettledS) return std::nullopt;
-  return Finding{
-      .cause = Cause::kLaunchBound,
-      .severity = Severity::kWarning,
-      .confidence = 0.65,
-      .summary = fmt::format("the GPU waits for orders: it is busy {:.0f}% of the time, and "
-                             "what it lacks is not data",
-                             100 * *busy),
-      .evidence = {"the training thread works on the steps " + share_text(idle) +
-                   " while the GPU idles"},
-      .where = o.ledger.where(Account::kComputes),
-      .fix =
-          "a larger batch while memory lasts; torch.compile, CUDA graphs or tf.function; "
-          "fewer small operators and values read back (.item())"};
-}
-
 // No rule knows it, but this much is known: where the time goes.
 std::optional<Finding> hot_line(const Observations& o) {
   if (auto slow = slow_call_line(o)) return slow;

@@ -36,6 +36,7 @@ void NativeEye::watch(pid_t main) {
     takers_.clear(), takers_since_s_ = -1;
     counts_.clear(), others_recent_.clear(), main_last_.reset();
     samples_ = whole_ = input_samples_ = decode_samples_ = 0;
+    main_samples_ = main_waits_ = main_uploads_ = 0;
     if (another) sample_main();
   }
 }
@@ -146,7 +147,9 @@ void NativeEye::take(const CpuSample& sample, bool training, double now_s) {
   const bool main_thread = sample.tid == main_;
   if (!main_thread && takes_elements(kinds)) add_taker(sample.tid, now_s);
   NativeKind about = kinds.innermost;
-  for (const NativeKind outer : {NativeKind::kCompiles, NativeKind::kCollectsGarbage})
+  // What the driver does inside has no names; the function that was called tells.
+  for (const NativeKind outer : {NativeKind::kUploads, NativeKind::kWaitsForDevice,
+                                 NativeKind::kCompiles, NativeKind::kCollectsGarbage})
     if (kinds.has(outer)) about = outer;
   if (main_thread) main_last_ = about;
   else ++others_recent_[about];
@@ -156,6 +159,9 @@ void NativeEye::take(const CpuSample& sample, bool training, double now_s) {
                                       kinds.has(NativeKind::kTakesElement));
   ++samples_, whole_ += whole || input;
   input_samples_ += input, decode_samples_ += input && decodes;
+  main_samples_ += main_thread;
+  main_waits_ += main_thread && about == NativeKind::kWaitsForDevice;
+  main_uploads_ += main_thread && about == NativeKind::kUploads;
   const Counted key{.main_thread = main_thread,
                     .input = input,
                     .kind = about,
@@ -191,6 +197,8 @@ void NativeEye::put_into(Outside& out) const {
   native.samples = samples_, native.whole = whole_;
   native.lost = sampler_ ? sampler_->lost() : 0;
   native.input_samples = input_samples_, native.decode_samples = decode_samples_;
+  native.main_samples = main_samples_;
+  native.main_waits = main_waits_, native.main_uploads = main_uploads_;
   using Counts = decltype(counts_)::value_type;
   std::vector<const Counts*> most;
   for (const Counts& each : counts_) most.push_back(&each);

@@ -104,6 +104,7 @@ class NativeEye {
   };
   std::map<Counted, int64_t> counts_;
   int64_t samples_ = 0, whole_ = 0, input_samples_ = 0, decode_samples_ = 0;
+  int64_t main_samples_ = 0, main_waits_ = 0, main_uploads_ = 0;
 };
 
 }  // namespace headway
