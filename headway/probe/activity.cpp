@@ -270,10 +270,11 @@ bool made_here(const Frames& frames, size_t fetches_at) {
                      [](const SeenFrame& f) { return f.users; });
 }
 
-// Loops of one's own that validate are known by their names.
-bool is_called_validation(const SeenFrame& frame) {
+// Loops of one's own that validate are known by what they do, or by their names.
+bool is_validation(const SeenFrame& frame) {
   const std::string_view word = last_word(frame.function);
-  return frame.users && (word.starts_with("validat") || word.starts_with("evaluat"));
+  return frame.users &&
+         (frame.validates || word.starts_with("validat") || word.starts_with("evaluat"));
 }
 
 // What is written into memory is no file: compressing a sample is a way to vary it.
@@ -302,7 +303,7 @@ Activity activity_of(const Frames& frames, Role role, bool main_thread) {
       const Activity called = called_by(frames[0]);  // whoever calls it: a callback may, too
       return called == Activity::kGarbage ? called : context.known->activity;
     }
-    if (std::any_of(begin, end, is_called_validation)) return Activity::kValidate;
+    if (std::any_of(begin, end, is_validation)) return Activity::kValidate;
   }
   if (const Found found = find(kKnown, frames, own); found.known) {
     const bool made = found.known->activity == Activity::kFetch && made_here(frames, found.at);

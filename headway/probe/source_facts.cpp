@@ -108,6 +108,7 @@ SourceFacts facts_in(const std::vector<std::string>& lines) {
     out.after_prefetch = map_behind_prefetch(source);
     out.serial_map = serial_map_in(source);
     out.differences = differences_in(source);
+    out.validates = validating_functions(source);
   }
   int64_t number = 0;
   for (const std::string& line : lines) {

@@ -6,6 +6,7 @@
 
 #include "headway/probe/source_differences.h"
 #include "headway/probe/source_learning.h"
+#include "headway/probe/source_validation.h"
 
 namespace headway {
 
@@ -27,6 +28,7 @@ struct SourceFacts {
   int64_t keeps = 0;                // appends to a list that nothing empties
   std::vector<SourceHint> hints{};  // why little may be learnt
   std::vector<SourceDifference> differences{};
+  std::vector<SourceRange> validates{};  // functions that measure a model
 };
 SourceFacts facts_in(const std::vector<std::string>& lines);
 

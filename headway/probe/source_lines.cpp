@@ -143,6 +143,13 @@ const SourceFacts& SourceLines::facts(const std::string& file) {
   return known->second;
 }
 
+bool SourceLines::validates(const std::string& file, int64_t line) {
+  const std::vector<SourceRange>& ranges = facts(file).validates;
+  return std::any_of(ranges.begin(), ranges.end(), [&](const SourceRange& range) {
+    return line >= range.first && line <= range.last;
+  });
+}
+
 // "@jax.jit" or "@partial(jit, ...)" above "def step(", and "step = jax.jit(train_step)".
 const std::vector<std::string>& SourceLines::compiled_functions(const std::string& file) {
   if (compiled_.size() >= kMostFiles) compiled_.clear();

@@ -55,6 +55,8 @@ class SourceLines {
   // to stop, by take(), islice() or steps_per_epoch.
   const std::vector<std::string>& endless_generators(const std::string& file);
   const SourceFacts& facts(const std::string& file);
+  // Does this line stand in a function that measures a model (source_validation.h)?
+  bool validates(const std::string& file, int64_t line);
   // Does this line call a function that the file has compiled by JAX? Such a call leaves no frame.
   bool calls_compiled(const std::string& file, int64_t line);
   // Lines of this file that set how many threads compute.

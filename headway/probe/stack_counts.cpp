@@ -51,6 +51,7 @@ std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sour
     seen.array_call = calls_for_data(seen.text);
     seen.slow_call = slow_call_in(seen.text, seen.loops);
     seen.one_element = touches_one_element(seen.text);
+    seen.validates = sources.validates(frame.code->file, seen.line);
     seen.feeds = sources.lines_fed(frame.code->file, seen.line);
   }
   return out;

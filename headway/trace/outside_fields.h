@@ -21,6 +21,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("array_call", s.array_call);
   f("slow_call", s.slow_call);
   f("one_element", s.one_element);
+  f("validates", s.validates);
   f("feeds", s.feeds);
 }
 
