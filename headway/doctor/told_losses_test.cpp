@@ -172,7 +172,7 @@ TEST(ToldLosses, AScheduleThatIsOverExplainsALossThatStops) {
     Trace trace = watched({training(300)});
     for (int i = 0; i < 20; ++i)
       trace.outside.losses.push_back(
-          {double(i), 40 * i, 2 + (last - 2) * std::min(1.0, i / falls_until_s) + 0.004 * (i % 2)});
+          {double(i), 40 * i, 2 + (last - 2) * std::min(1.0, i / falls_until_s)});
     trace.outside.launched = true;
     trace.outside.hints = {{Hint::kShortSchedule, users(9, "", "CosineDecay(1e-3, EPOCHS)")}};
     return first_cause(trace);

@@ -104,11 +104,19 @@ bool is_refuted(const SeenModel& model, Cause cause) {
 namespace {
 
 // Since the first half of the losses next to nothing was learnt, and something is left to learn.
+// Those that repeat themselves to the digit count, too: they say it loudest.
 bool stopped(const Observations& o) {
   constexpr double kSame = 0.05, kLeft = 0.1;
-  const Losses& l = o.losses;
-  return l.size() >= kFew && is_measure(o) && l.middle() > 0 &&
-         l.last() >= (1 - kSame) * l.middle() && l.last() >= kLeft * first_of_losses(o);
+  const std::vector<SeenLoss>& told = o.looks->seen.losses;
+  const size_t quarter = told.size() / 4;
+  if (told.size() < kFew || !is_measure(o)) return false;
+  const auto mean = [&](size_t from) {
+    double sum = 0;
+    for (size_t i = from; i < from + quarter; ++i) sum += told[i].value;
+    return sum / double(quarter);
+  };
+  const double early = mean(quarter), late = mean(told.size() - quarter);
+  return early > 0 && late >= (1 - kSame) * early && late >= kLeft * first_of_losses(o);
 }
 
 }  // namespace
@@ -117,6 +125,7 @@ bool losses_show(const Observations& o, Unlearnt needs) {
   const Losses& l = o.losses;
   if (l.size() == 0) return false;
   if (needs == Unlearnt::kFrozen) return told_frozen(o).has_value();
+  if (needs == Unlearnt::kStopped) return o.looks->training_s() >= kSettledS && stopped(o);
   const bool enough =
       l.size() >= kFew && l.from_the_start() && is_measure(o) && o.looks->training_s() >= kSettledS;
   const double first = first_of_losses(o);
@@ -125,7 +134,7 @@ bool losses_show(const Observations& o, Unlearnt needs) {
     case Unlearnt::kHardlyFalls: return l.last() >= kHardly * first;
     case Unlearnt::kStays: return l.last() >= kStaysAt * first || told_frozen(o).has_value();
     case Unlearnt::kStaysBeyond: return l.last() >= kHardly * first && l.last() > kBeyond;
-    case Unlearnt::kStopped: return stopped(o);
+    case Unlearnt::kStopped:
     case Unlearnt::kFrozen: break;
   }
   return false;
