@@ -118,6 +118,27 @@ TEST(LiveModel, WhoseUnitsAreAlikeBeganBadly) {
   EXPECT_EQ(first_cause(trace), "bad-initial-weights");
 }
 
+TEST(LiveModel, WhoseWeightsBeganFarTooLargeOrSmallBeganBadly) {
+  const auto began = [](double weights, double last) {
+    Trace trace = looked_at(last);
+    for (WeightFacts& weight : trace.weights) weight.fan_in = weight.kernel ? 64 : 0;
+    trace.numbers.front().weights.assign(6, weights);
+    return first_cause(trace);
+  };
+  EXPECT_EQ(began(1, 2.0), "bad-initial-weights");
+  EXPECT_EQ(began(1e-4, 2.0), "bad-initial-weights");
+  EXPECT_EQ(began(0.1, 2.0), "none");
+  EXPECT_EQ(began(1, 0.4), "none");  // it learns
+}
+
+TEST(LiveModel, WhoseFirstLayerIsGivenLargeNumbersIsNotScaledOnlyIfLittleIsLearnt) {
+  for (const double last : {0.4, 2.0}) {
+    Trace trace = looked_at(last);
+    for (NumbersSample& look : trace.numbers) look.input_mean = 100, look.input_std = 300;
+    EXPECT_EQ(first_cause(trace), last < 1 ? "none" : "input-not-scaled");
+  }
+}
+
 TEST(LiveModel, RatesCountWithTheirOptimizer) {
   Trace adam = looked_at(2.0), sgd = looked_at(2.0);
   adam.outside.model.rate = adam.outside.model.highest_rate = 0.5;

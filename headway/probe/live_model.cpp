@@ -140,6 +140,37 @@ void LiveModel::find_in(const PythonFrame& frame, Found& found) {
   }
 }
 
+// forward(self, input) of PyTorch's own layers, where `self` is the first one with weights and does
+// not scale what it gets.
+void LiveModel::find_input(const PythonFrame& frame, Found& found) {
+  const PythonCode& code = *frame.code;
+  const bool layer = !code.users && code.function.ends_with("forward") &&
+                     code.file.find("torch/nn/modules/") != std::string::npos;
+  if (!layer || found.weights.empty() || found.input != 0) return;
+  uint64_t self = 0, input = 0;
+  for (const auto& [name, object] : attributes_.variables_of(frame)) {
+    if (name == "self") self = object;
+    if (name == "input") input = object;
+  }
+  const std::string kind = attributes_.type_name(attributes_.type_of(self));
+  if (kind.find("Norm") != std::string::npos || kind == "Embedding") return;
+  const uint64_t parameters = attributes_.get(self, "_parameters").value_or(0);
+  const auto kernel = attributes_.entry(parameters, "weight");
+  if (kernel && *kernel == found.weights[0].first) found.input = input;
+}
+
+void LiveModel::read_input(const Found& found, NumbersSample& sample) {
+  const auto tensor = found.input != 0 ? tensors_.of_object(found.input) : std::nullopt;
+  if (!tensor || !tensor->is_real()) return;
+  const std::vector<double> values = tensors_.values_of(*tensor, kSampled);
+  if (values.size() < 2 || !is_finite(values)) return;
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  sample.input_mean = sum / double(values.size());
+  for (const double value : values) squares += std::pow(value - sample.input_mean, 2);
+  sample.input_std = std::sqrt(squares / double(values.size()));
+}
+
 // From the outermost frame on: there the model is whole.
 LiveModel::Found LiveModel::find(const PythonThread& thread) {
   Found found;
@@ -147,6 +178,7 @@ LiveModel::Found LiveModel::find(const PythonThread& thread) {
   for (size_t i = 0; i < count; ++i) {
     if (memory_.stopped()) break;
     find_in(thread.frames[thread.frames.size() - 1 - i], found);
+    find_input(thread.frames[thread.frames.size() - 1 - i], found);
   }
   return found;
 }
@@ -169,9 +201,12 @@ void LiveModel::read_weights(const Found& found, NumbersSample& sample) {
     if (is_new) {
       weight.first = values, weight.first_version = tensor->version;
       order_.push_back(object);
-      facts_.push_back({.name = plain_name(name),
-                        .values = tensor->values,
-                        .kernel = tensor->sizes.size() >= 2});
+      const bool kernel = tensor->sizes.size() >= 2;
+      facts_.push_back(
+          {.name = plain_name(name),
+           .values = tensor->values,
+           .fan_in = kernel && tensor->sizes[0] > 0 ? tensor->values / tensor->sizes[0] : 0,
+           .kernel = kernel});
     }
     const size_t index = size_t(std::find(order_.begin(), order_.end(), object) - order_.begin());
     weight.in_model |= in_model.count(object) > 0;
@@ -245,6 +280,7 @@ void LiveModel::look(const PythonThread& thread, double now_s, int64_t step) {
     if (first_step_ < 0) first_step_ = step, arrays_ = found.arrays;
     NumbersSample sample{.step = step, .at_s = now_s};
     read_weights(found, sample);
+    read_input(found, sample);
     leave_out_cleared(sample);
     count(step);
     count_hooks(found);

@@ -44,15 +44,18 @@ class LiveModel {
     std::set<uint64_t> held{};                                // by optimizers
     std::set<uint64_t> arrays{};                              // of JAX
     int64_t hooks = 0;                                        // of the modules
+    uint64_t input = 0;  // what the first layer with weights is given
   };
 
   Kind kind_of(uint64_t object);
   Found find(const PythonThread& thread);
   void find_in(const PythonFrame& frame, Found& found);
+  void find_input(const PythonFrame& frame, Found& found);
   void list_weights(uint64_t module, const std::string& path, int depth, Found& found);
   void list_arrays(uint64_t object, int depth, std::set<uint64_t>& arrays);
   void read_optimizer(uint64_t optimizer, Found& found);
   void read_weights(const Found& found, NumbersSample& sample);
+  void read_input(const Found& found, NumbersSample& sample);
   void leave_out_cleared(NumbersSample& sample);
   void count(int64_t step);
   void count_hooks(const Found& found);

@@ -141,6 +141,26 @@ TEST_F(LiveModelTest, HooksThatAreRegisteredInEveryStepAreCounted) {
   EXPECT_GT(seen().hooks_grew, 4);
 }
 
+TEST_F(LiveModelTest, WhatTheFirstLayerIsGivenIsRead) {
+  const std::string made =
+      "    model[0] = nn.Linear(6, 300000)\n"
+      "    model[2] = nn.Linear(300000, 1)\n"
+      "    optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)\n";
+  const std::string step =  // nearly all of the time, so that it is seen at work
+      "        batch = 500 + 100 * torch.randn(4, 6)\n"
+      "        for _ in range(500): model[0](batch)\n";
+  if (!watch(made, step)) GTEST_SKIP() << "no PyTorch here, or not to be read";
+  EXPECT_EQ(model_->weights().at(0).fan_in, 6);
+  const auto read = [](const NumbersSample& look) { return look.input_std >= 0; };
+  const auto& looks = model_->numbers();
+  const auto found = std::find_if(looks.begin(), looks.end(), [&](const NumbersSample& look) {
+    return read(look) && look.input_mean > 100;
+  });
+  ASSERT_NE(found, looks.end());
+  EXPECT_NEAR(found->input_mean, 500, 120);
+  EXPECT_NEAR(found->input_std, 100, 60);
+}
+
 TEST_F(LiveModelTest, AModelThatAnObjectHoldsIsFound) {
   const std::string made =
       "    class Trainer_:\n"

@@ -10,6 +10,7 @@ namespace headway {
 struct WeightFacts {
   std::string name{};  // "conv2d_1.weight"
   int64_t values = 0;
+  int64_t fan_in = 0;            // of a kernel: values that each unit takes; 0: not known
   bool kernel = false;           // has inputs and units: not a bias, not a scale
   bool identical_units = false;  // every unit began with the same numbers
 

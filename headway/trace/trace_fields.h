@@ -99,6 +99,7 @@ template <typename T, typename F>
 void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, WeightFacts> {
   f("name", s.name);
   f("values", s.values);
+  f("fan_in", s.fan_in);
   f("kernel", s.kernel);
   f("identical_units", s.identical_units);
 }

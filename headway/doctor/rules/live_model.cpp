@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "headway/core/median.h"
 #include "headway/doctor/rules/counters.h"
@@ -188,10 +189,52 @@ std::optional<Finding> live_vanishing(const Observations& o) {
   return vanishing(o.counters);
 }
 
+namespace {
+
+// What a unit adds up grows with its inputs: weights of about 1 / sqrt(inputs) keep it at 1. An
+// embedding begins with larger ones, so one kernel says nothing.
+std::optional<Finding> start_of_wrong_scale(const Trace& trace) {
+  constexpr double kLarge = 4, kSmall = 0.03;
+  size_t kernels = 0, large = 0, small = 0;
+  std::vector<double> scales;
+  for (size_t i = 0; i < trace.weights.size() && !trace.numbers.empty(); ++i) {
+    const WeightFacts& weight = trace.weights[i];
+    const std::vector<double>& first = trace.numbers.front().weights;
+    if (!weight.kernel || weight.fan_in < 2 || i >= first.size() || first[i] < 0) continue;
+    const double scale = first[i] * std::sqrt(double(weight.fan_in));
+    ++kernels, large += scale > kLarge, small += scale < kSmall;
+    scales.push_back(scale);
+  }
+  if (kernels < 2 || (2 * large < kernels && small < kernels) || large == 1) return std::nullopt;
+  const bool is_large = 2 * large >= kernels;
+  return Finding{
+      .cause = Cause::kBadInitialWeights,
+      .severity = Severity::kWarning,
+      .confidence = 0.75,
+      .summary = fmt::format("the weights began far too {}: what each layer gives is about {:.2g} "
+                             "times what it gets",
+                             is_large ? "large" : "small", median(scales)),
+      .evidence = {fmt::format("{} of {} kernels, when they were first looked at",
+                               is_large ? large : small, kernels)},
+      .where = trace.weights[0].name,
+      .fix =
+          "leave the initial weights to the layer, or take kaiming_normal_ or xavier_uniform_: "
+          "they divide by the square root of a unit's inputs"};
+}
+
+}  // namespace
+
 std::optional<Finding> live_bad_start(const Observations& o) {
   const SeenModel* m = model_of(o);
   if (!m || !made_steps(o, *m) || !losses_show(o, Unlearnt::kHardlyFalls)) return std::nullopt;
-  return bad_start(o.counters);
+  if (auto alike = bad_start(o.counters)) return alike;
+  return start_of_wrong_scale(o.trace);
+}
+
+std::optional<Finding> live_input(const Observations& o) {
+  const SeenModel* m = model_of(o);
+  if (!m || !made_steps(o, *m) || !losses_show(o, Unlearnt::kHardlyFalls)) return std::nullopt;
+  return input_not_scaled(o.counters);
 }
 
 // No gradient at all in most kernels, and some elsewhere: what lies between gives 0 for every

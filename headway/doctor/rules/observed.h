@@ -81,6 +81,7 @@ std::optional<Finding> live_rate(const Observations& o);
 std::optional<Finding> live_hooks(const Observations& o);  // step-time-grows
 std::optional<Finding> live_vanishing(const Observations& o);
 std::optional<Finding> live_bad_start(const Observations& o);
+std::optional<Finding> live_input(const Observations& o);  // input-not-scaled
 std::optional<Finding> live_dead(const Observations& o);
 
 // Shares of the training thread's time from which on something is said, and should be repaired.
