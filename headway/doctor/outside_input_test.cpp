@@ -209,5 +209,31 @@ TEST(OutsideRules, ALoaderIsNotBlamedBeforeTheFirstStep) {
   EXPECT_NE(first_cause(trace), "dataloader-workers");
 }
 
+// A tf.data pipeline that is built `loops` loops deep, 100 steps being made two loops deep.
+Trace building(int64_t loops, int64_t samples, int64_t steps_seen) {
+  SeenFrame builds = users(8, "main", "for x in pipeline(order):");
+  builds.loops = loops;
+  SeenFrame steps = users(9, "main", "loss = step(x)");
+  steps.loops = 2;
+  return watched(
+      {stack(Activity::kPipeline, Wait::kNothing,
+             {library("tensorflow/python/data/ops/iterator_ops.py", "_create_iterator"), builds},
+             samples),
+       stack(Activity::kStep, Wait::kNothing,
+             {library("polymorphic_function/polymorphic_function.py", "__call__"), steps},
+             steps_seen),
+       training(340 - samples)});
+}
+
+TEST(OutsideRules, APipelineWhoseGraphIsHeavyIsNamed) {
+  EXPECT_EQ(first_cause(building(1, 200, 10)), "array-as-graph-constant");
+  EXPECT_EQ(first_cause(building(1, 20, 10)), "none");
+}
+
+TEST(OutsideRules, AQuickPipelineForEachStepIsNotCalledHeavy) {
+  EXPECT_EQ(first_cause(building(2, 200, 10)), "input-bound");
+  EXPECT_EQ(first_cause(building(1, 200, 0)), "input-bound");
+}
+
 }  // namespace
 }  // namespace headway

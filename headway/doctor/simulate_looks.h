@@ -53,10 +53,11 @@ inline SeenStack stack(Activity activity, Wait wait, std::vector<SeenFrame> fram
           .activity = activity,
           .maker = maker,
           .wait = wait,
-          .account = activity == Activity::kStep      ? Account::kComputes
-                     : activity == Activity::kFetch   ? Account::kWaitsForData
-                     : activity == Activity::kProduce ? Account::kMakesData
-                                                      : Account::kRunsOwnCode,
+          .account = activity == Activity::kStep       ? Account::kComputes
+                     : activity == Activity::kFetch    ? Account::kWaitsForData
+                     : activity == Activity::kPipeline ? Account::kWaitsForData
+                     : activity == Activity::kProduce  ? Account::kMakesData
+                                                       : Account::kRunsOwnCode,
           .training = true,
           .frames = std::move(frames),
           .samples = samples,

@@ -73,13 +73,13 @@ TEST(ToldLosses, ResultsOfAPoolAreNoSeries) {
 }
 
 // Begins at 2.7 and falls by `fall` of that, with noise.
-std::string cause_of_noisy_losses(double fall, bool crossentropy) {
+std::string cause_of_noisy_losses(double fall, bool crossentropy, int64_t steps = 800) {
   Trace trace = watched({training(300)});
   for (int i = 0; i < 80; ++i)
     trace.outside.losses.push_back(
         {0.25 * i, 10 * i, 2.7 * (1 - fall * i / 80) + 0.2 * ((i * 7919) % 13 - 6) / 6.0});
   trace.outside.launched = true;
-  trace.outside.progress.steps = 800;
+  trace.outside.progress.steps = steps;
   trace.outside.progress.first_loss = 2.7;
   if (crossentropy) trace.outside.crossentropy_at = users(5, "", "loss = cross_entropy(y, t)");
   return first_cause(trace);
@@ -89,6 +89,12 @@ TEST(ToldLosses, ACrossentropyThatNeverMovesIsFrozenHoweverNoisy) {
   EXPECT_EQ(cause_of_noisy_losses(0, true), "loss-frozen");
   EXPECT_EQ(cause_of_noisy_losses(0.1, true), "none");
   EXPECT_EQ(cause_of_noisy_losses(0, false), "none");
+}
+
+TEST(ToldLosses, WhatThousandsOfStepsHardlyMoveIsFrozen) {
+  EXPECT_EQ(cause_of_noisy_losses(0.04, true, 800), "none");
+  EXPECT_EQ(cause_of_noisy_losses(0.04, true, 20000), "loss-frozen");
+  EXPECT_EQ(cause_of_noisy_losses(0.15, true, 20000), "none");
 }
 
 // A squared error that comes down to `level` and stays there, with noise.

@@ -109,7 +109,7 @@ constexpr Known kKnown[] = {
     {"tensorflow/python/data/ops/iterator_ops.py", "__next__", Activity::kFetch},
     {"tensorflow/python/data/ops/iterator_ops.py", "get_next", Activity::kFetch},
     {"tensorflow/python/data/ops/iterator_ops.py", "_next_internal", Activity::kFetch},
-    {"tensorflow/python/data/ops/iterator_ops.py", "_create_iterator", Activity::kFetch},
+    {"tensorflow/python/data/ops/", "", Activity::kPipeline},
     {"data_adapters/generator_data_adapter.py", "", Activity::kFetch},
     {"jax/_src/api.py", "block_until_ready", Activity::kSync},
     {"jax/_src/array.py", "_value", Activity::kSync},
@@ -355,6 +355,7 @@ Account account_of(Activity activity, Wait wait, bool training) {
     case Activity::kImport: return Account::kPrepares;
     case Activity::kTrace: return Account::kCompiles;
     case Activity::kFetch: return Account::kWaitsForData;
+    case Activity::kPipeline: return training ? Account::kWaitsForData : Account::kPrepares;
     case Activity::kProduce: return Account::kMakesData;
     case Activity::kValidate: return Account::kValidates;
     case Activity::kCallback:

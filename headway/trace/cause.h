@@ -8,6 +8,7 @@ namespace headway {
 // once published.
 enum class Cause : uint8_t {
   kUnknown,
+  kArrayAsGraphConstant,
   kAutotuneVaryingShapes,
   kBadInitialWeights,
   kBatchTooSmall,
@@ -85,6 +86,7 @@ enum class Cause : uint8_t {
 template <>
 struct Texts<Cause> {
   static constexpr std::string_view all[] = {"unknown",
+                                             "array-as-graph-constant",
                                              "autotune-varying-shapes",
                                              "bad-initial-weights",
                                              "batch-too-small",

@@ -196,6 +196,7 @@ enum class Activity : uint8_t {
   kImport,      // loading modules
   kTrace,       // building or compiling a graph (tf.function, torch.compile, XLA)
   kFetch,       // the training thread gets its next batch
+  kPipeline,    // builds an input pipeline, and copies arrays into its graph
   kProduce,     // user code makes samples: generator, Sequence, Dataset, worker process
   kStep,        // forward, backward, optimizer
   kSync,        // reads a value of the device, or waits until it is done
@@ -213,9 +214,9 @@ enum class Activity : uint8_t {
 template <>
 struct Texts<Activity> {
   static constexpr std::string_view all[] = {
-      "other",      "import", "trace",    "fetch",    "produce",    "step",
-      "sync",       "upload", "validate", "callback", "checkpoint", "collective",
-      "rendezvous", "fit",    "garbage",  "idle",     "user"};
+      "other",      "import",     "trace",  "fetch",    "pipeline", "produce",
+      "step",       "sync",       "upload", "validate", "callback", "checkpoint",
+      "collective", "rendezvous", "fit",    "garbage",  "idle",     "user"};
 };
 
 enum class Framework : uint8_t { kNone, kTensorFlow, kKeras, kTorch, kJax };

@@ -24,7 +24,7 @@ struct SeenFrame {
   bool array_call = false;     // the line calls a library of arrays, images, files: numpy, PIL ...
   SlowCall slow_call{};        // the line makes a call that has a much faster way
   bool one_element = false;    // the line touches one element of an array: a[y, x], getpixel(...)
-  bool validates = false;        // the function measures a model and does not train it
+  bool validates = false;      // the function measures a model and does not train it
   std::vector<int64_t> feeds{};  // lines of its function that take what this one makes
 
   bool operator==(const SeenFrame&) const = default;

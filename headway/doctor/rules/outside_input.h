@@ -19,6 +19,7 @@ std::optional<Finding> shuffle_fill(const OutsideEvidence& e);
 // outside_makers.cpp: the user's own code makes the samples.
 std::optional<Finding> per_pixel_python(const OutsideEvidence& e);
 std::optional<Finding> sequence_on_main_thread(const OutsideEvidence& e);
+std::optional<Finding> pipeline_is_heavy(const OutsideEvidence& e);  // array-as-graph-constant
 std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e);
 
 // outside_loading.cpp: loaders, files and disks.

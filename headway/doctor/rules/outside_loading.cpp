@@ -13,7 +13,9 @@ constexpr double kMuch = 0.5;
 constexpr double kBlocked = 0.3;    // of a producer's time, in one kind of wait
 constexpr double kMostCores = 0.8;  // of those it may use: used, or waited for
 
-bool fetching(const SeenStack& s) { return on_main(s) && s.activity == Activity::kFetch; }
+bool fetching(const SeenStack& s) {
+  return on_main(s) && (s.activity == Activity::kFetch || s.activity == Activity::kPipeline);
+}
 bool stepping(const SeenStack& s) { return on_main(s) && s.activity == Activity::kStep; }
 bool made_on_main(const SeenStack& s) { return on_main(s) && s.activity == Activity::kProduce; }
 

@@ -167,6 +167,46 @@ std::optional<Finding> work_after_prefetch(const Observations& o) {
   return found;
 }
 
+// Is the pipeline built outside the loop that makes the steps?
+bool is_built_once_per_pass(const OutsideEvidence& e, const SeenFrame& at) {
+  return e.count([&](const SeenStack& s) {
+    const SeenFrame* frame = s.user_frame();
+    return on_main(s) && s.activity == Activity::kStep && frame && frame->file == at.file &&
+           frame->function == at.function && (frame->line == at.line || frame->loops > at.loops);
+  }) > 0;
+}
+
+// Building a tf.data pipeline and its iterators is a matter of milliseconds, unless its graph holds
+// an array.
+std::optional<Finding> pipeline_is_heavy(const OutsideEvidence& e) {
+  constexpr double kShare = 0.2, kSeconds = 4, kEach = 0.3;
+  const auto builds = [](const SeenStack& s) {
+    return on_main(s) && s.activity == Activity::kPipeline && running_on_core(s);
+  };
+  const int64_t samples = e.count(builds);
+  const double share = double(samples) / double(std::max<int64_t>(1, e.count(on_main)));
+  const double seconds = share * e.seen.at_s;
+  const HotLine hot = e.hottest(builds);
+  if (share < kShare || seconds < kSeconds || !hot.frame) return std::nullopt;
+  // One for each step, each of them quick, is another fault.
+  const int64_t steps = std::max(e.seen.progress.steps, e.seen.progress.losses);
+  if (seconds < kEach * double(steps) && !is_built_once_per_pass(e, *hot.frame))
+    return std::nullopt;
+  return Finding{
+      .cause = Cause::kArrayAsGraphConstant,
+      .severity = Severity::kHigh,
+      .confidence = 0.75,
+      .summary = fmt::format("building the tf.data pipeline took {}, {:.0f}% of the time: its "
+                             "graph is large, as when an array became a constant in it",
+                             duration_text(seconds), 100 * share),
+      .evidence = {"a constant is copied, stored and optimised with the graph, once for each "
+                   "iterator"},
+      .where = place_text(*hot.frame),
+      .fix =
+          "keep the array outside the graph: read rows with tf.numpy_function, or from files; "
+          "build the pipeline once, with repeat(), and not in every epoch"};
+}
+
 // Long work of the user's own before training begins.
 std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e) {
   if (e.seen.framework == Framework::kNone) return std::nullopt;

@@ -64,8 +64,12 @@ std::optional<Finding> hot_account(const Observations& o) {
   if (!o.looks || !o.ledger.is_enough()) return std::nullopt;
   if (o.looks->workers() > 0 && !o.looks->trains_itself()) return std::nullopt;  // they do
   for (const LedgerLine& line : o.ledger.lines()) {
-    if (line.account != Account::kWaitsForLock && line.account != Account::kWaitsForPipe &&
-        line.account != Account::kPages && line.account != Account::kCommunicates)
+    constexpr Account kRemovable[] = {Account::kWaitsForLock,     Account::kWaitsForPipe,
+                                      Account::kWaitsForSocket,   Account::kWaitsForFileLock,
+                                      Account::kWaitsForTerminal, Account::kPages,
+                                      Account::kCommunicates};
+    if (std::find(std::begin(kRemovable), std::end(kRemovable), line.account) ==
+        std::end(kRemovable))
       continue;
     const Share share = o.ledger.alone({line.account});
     if (share.low < kOwnCode) continue;

@@ -38,6 +38,9 @@ constexpr Cause kOfUneven[] = {Cause::kWorkerDeadlock, Cause::kMismatchedCollect
                                Cause::kRendezvousWaits, Cause::kWaitsForServer};
 constexpr Cause kOfLatePrefetch[] = {Cause::kSerialMap, Cause::kNoPrefetch, Cause::kPythonGenerator,
                                      Cause::kInputBound};
+constexpr Cause kOfHeavyPipeline[] = {Cause::kInputBound,     Cause::kHotLine,
+                                      Cause::kNoPrefetch,     Cause::kSerialMap,
+                                      Cause::kHostMemoryLeak, Cause::kPreprocessingBeforeFit};
 constexpr Cause kOfExchange[] = {Cause::kHotLine, Cause::kWaitsForServer};
 constexpr Cause kOfFilling[] = {Cause::kHostMemoryLeak, Cause::kDataloaderWorkers,
                                 Cause::kPythonGenerator, Cause::kInputBound};
@@ -156,6 +159,7 @@ constexpr CauseRule kRules[] = {
      first_of<only<Cause::kSlowStorage, kFiles>, only<Cause::kSlowStorage, kStorage>>},
     {Cause::kDecodeSaturated,
      first_of<by_counters<decode_saturated>, native_decode_saturated, by_looks<decode_saturated>>},
+    {Cause::kArrayAsGraphConstant, by_looks<pipeline_is_heavy>, kSlow, kOfHeavyPipeline},
     {Cause::kPreprocessingBeforeFit, by_looks<preprocessing_before_fit>},
     {Cause::kNoPrefetch, own_code_feeds},
     {Cause::kUploadBound, first_of<by_counters<upload_bound>, gpu_waits_for_uploads>},

@@ -75,16 +75,18 @@ namespace {
 // A crossentropy of three classes or more that hundreds of steps have not moved, however noisy it
 // is: whoever learns anything gets below what he began with.
 bool is_unlearnt_crossentropy(const Observations& o) {
-  constexpr int64_t kManySteps = 200;
+  constexpr int64_t kManySteps = 200, kThousands = 2000;
   constexpr double kThreeClasses = 0.75, kNoisy = 0.10, kKnown = 0.015, kMoved = 0.02;
+  constexpr double kByHeart = 0.04;  // what is learnt of labels that belong to no sample
   const Losses& l = o.losses;
   const SeenProgress& p = o.looks->seen.progress;
   if (o.looks->seen.crossentropy_at.line == 0 || p.steps < kManySteps || !l.from_the_start() ||
       !is_measure(o) || l.size() < kMany)
     return false;
   const double level = l.first(), moved = std::abs(l.last() - level);
+  const bool stays = moved < kSure / 2 * l.error() && moved < kMoved * level;
   return level > kThreeClasses && l.noise() < kNoisy * level && l.error() < kKnown * level &&
-         moved < kSure / 2 * l.error() && moved < kMoved * level;
+         (stays || (p.steps >= kThousands && moved < kByHeart * level));
 }
 
 // A squared error that stays at 1: that is what the mean of all targets gives where they are scaled
