@@ -18,7 +18,7 @@
 #include "headway/core/clock.h"
 #include "headway/core/median.h"
 #include "headway/headway.h"
-#include "headway/io/glob.h"
+#include "headway/io/bytes/glob.h"
 
 namespace headway::bench {
 namespace {

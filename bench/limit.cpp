@@ -19,7 +19,7 @@
 
 #include "headway/core/random.h"
 #include "headway/image/resize.h"
-#include "headway/io/png.h"
+#include "headway/io/images/png.h"
 
 namespace headway::bench {
 namespace {

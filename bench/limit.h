@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headway/io/jpeg.h"
+#include "headway/io/images/jpeg.h"
 
 namespace headway::bench {
 

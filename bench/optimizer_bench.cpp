@@ -21,8 +21,8 @@
 
 #include "headway/core/clock.h"
 #include "headway/core/median.h"
-#include "headway/train/foreach_step.h"
-#include "headway/train/optimizer_state.h"
+#include "headway/train/learn/foreach_step.h"
+#include "headway/train/learn/optimizer_state.h"
 
 using namespace headway;
 

@@ -22,11 +22,11 @@
 #include <vector>
 
 #include "headway/core/random.h"
-#include "headway/io/crc32c.h"
-#include "headway/io/example.h"
-#include "headway/io/file.h"
-#include "headway/io/tfrecord.h"
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/bytes/crc32c.h"
+#include "headway/io/bytes/file.h"
+#include "headway/io/records/example.h"
+#include "headway/io/records/tfrecord.h"
+#include "headway/io/records/tfrecord_writer.h"
 
 using namespace headway;
 

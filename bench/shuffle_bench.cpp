@@ -13,10 +13,10 @@
 #include "headway/core/clock.h"
 #include "headway/data/sources/sources.h"
 #include "headway/headway.h"
-#include "headway/io/file.h"
-#include "headway/io/glob.h"
-#include "headway/io/temp_folder.h"
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/bytes/file.h"
+#include "headway/io/bytes/glob.h"
+#include "headway/io/bytes/temp_folder.h"
+#include "headway/io/records/tfrecord_writer.h"
 
 using namespace headway;
 

@@ -18,7 +18,7 @@
 #include "bench/raw_libtorch.h"
 #include "headway/core/clock.h"
 #include "headway/core/median.h"
-#include "headway/train/threads.h"
+#include "headway/train/device/threads.h"
 #include "headway/train/train.h"
 
 using namespace headway;

@@ -5,7 +5,7 @@
 
 #include "cli/font.h"
 #include "headway/image/resize.h"
-#include "headway/io/png.h"
+#include "headway/io/images/png.h"
 
 namespace headway::cli {
 namespace {

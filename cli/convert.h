@@ -6,7 +6,7 @@
 
 #include "cli/input.h"
 #include "cli/transcode.h"
-#include "headway/io/byte_source.h"
+#include "headway/io/bytes/byte_source.h"
 
 namespace headway::cli {
 

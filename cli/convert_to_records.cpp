@@ -13,7 +13,7 @@
 #include "cli/shard_writer.h"
 #include "headway/core/permutation.h"
 #include "headway/data/sources/sources.h"
-#include "headway/io/file.h"
+#include "headway/io/bytes/file.h"
 
 namespace headway::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/verbs.h"
 #include "headway/core/print.h"
 #include "headway/doctor/diagnose.h"
-#include "headway/io/output_file.h"
+#include "headway/io/bytes/output_file.h"
 #include "headway/trace/trace_file.h"
 #include "headway/view/json.h"
 #include "headway/view/report.h"

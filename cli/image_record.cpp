@@ -1,6 +1,6 @@
 #include "cli/image_record.h"
 
-#include "headway/io/example.h"
+#include "headway/io/records/example.h"
 
 namespace headway::cli {
 namespace {

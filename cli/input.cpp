@@ -6,11 +6,11 @@
 #include <array>
 #include <filesystem>
 
-#include "headway/io/example.h"
-#include "headway/io/file.h"
-#include "headway/io/glob.h"
-#include "headway/io/image_format.h"
-#include "headway/io/tfrecord.h"
+#include "headway/io/bytes/file.h"
+#include "headway/io/bytes/glob.h"
+#include "headway/io/images/image_format.h"
+#include "headway/io/records/example.h"
+#include "headway/io/records/tfrecord.h"
 
 namespace headway::cli {
 namespace {

@@ -17,8 +17,8 @@
 #include "cli/verbs.h"
 #include "cli/whole_file.h"
 #include "headway/core/print.h"
-#include "headway/io/example.h"
-#include "headway/io/file.h"
+#include "headway/io/bytes/file.h"
+#include "headway/io/records/example.h"
 
 namespace headway::cli {
 namespace {

@@ -18,8 +18,8 @@
 #include "headway/core/print.h"
 #include "headway/core/regular_file.h"
 #include "headway/headway.h"
-#include "headway/io/jpeg.h"
-#include "headway/io/png.h"
+#include "headway/io/images/jpeg.h"
+#include "headway/io/images/png.h"
 
 namespace headway::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "headway/core/error.h"
 #include "headway/core/json.h"
 #include "headway/core/regular_file.h"
-#include "headway/io/output_file.h"
+#include "headway/io/bytes/output_file.h"
 
 namespace headway::cli {
 namespace {

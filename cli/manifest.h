@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "headway/io/folder_lock.h"
+#include "headway/io/bytes/folder_lock.h"
 
 namespace headway::cli {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "headway/core/error.h"
-#include "headway/io/temp_folder.h"
+#include "headway/io/bytes/temp_folder.h"
 
 namespace headway::cli {
 namespace {

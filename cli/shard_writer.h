@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/records/tfrecord_writer.h"
 
 namespace headway::cli {
 

@@ -7,8 +7,8 @@
 #include "cli/memory_turn.h"
 #include "headway/data/image_chain.h"
 #include "headway/image/resize.h"
-#include "headway/io/jpeg.h"
-#include "headway/io/png.h"
+#include "headway/io/images/jpeg.h"
+#include "headway/io/images/png.h"
 
 namespace headway::cli {
 namespace {

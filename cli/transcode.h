@@ -6,7 +6,7 @@
 
 #include "cli/operators.h"
 #include "headway/core/error.h"
-#include "headway/io/image_format.h"
+#include "headway/io/images/image_format.h"
 
 namespace headway::cli {
 

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "headway/core/resource_error.h"
-#include "headway/io/output_file.h"
+#include "headway/io/bytes/output_file.h"
 
 namespace headway::cli {
 namespace {

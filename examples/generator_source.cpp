@@ -6,8 +6,8 @@
 //   generator: a second image is begun while the first is at work: no
 //   pipeline:  a second image is begun while the first is at work: yes
 #include <headway/headway.h>
-#include <headway/io/png.h>
-#include <headway/io/temp_folder.h>
+#include <headway/io/bytes/temp_folder.h>
+#include <headway/io/images/png.h>
 
 #include <chrono>
 #include <condition_variable>

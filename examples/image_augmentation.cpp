@@ -8,8 +8,8 @@
 //   the same images with 1 thread and with 4: yes
 //   other ones in the next epoch: yes
 //   stripes told from rows, accuracy above 0.9: yes
-#include <headway/io/png.h>
-#include <headway/io/temp_folder.h>
+#include <headway/io/bytes/temp_folder.h>
+#include <headway/io/images/png.h>
 #include <headway/train/train.h>
 
 #include <cmath>

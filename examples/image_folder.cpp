@@ -8,7 +8,7 @@
 //   30 of 60 are light
 //   dark images average below light ones: yes
 #include <headway/headway.h>
-#include <headway/io/jpeg.h>
+#include <headway/io/images/jpeg.h>
 
 #include <cstdio>
 #include <filesystem>

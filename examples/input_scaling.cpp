@@ -7,8 +7,8 @@
 //   resize, normalize by 1/255:   0 .. 0.98  scaled
 //   the two cures agree to 1e-5: yes
 #include <headway/headway.h>
-#include <headway/io/jpeg.h>
-#include <headway/io/temp_folder.h>
+#include <headway/io/bytes/temp_folder.h>
+#include <headway/io/images/jpeg.h>
 
 #include <algorithm>
 #include <cmath>

@@ -8,8 +8,8 @@
 //   next epoch:   the same 100 images in another order: yes
 //   a bad file:   map: item 3: img_48.png: decode+resize: cannot open: No such file or directory
 #include <headway/headway.h>
-#include <headway/io/png.h>
-#include <headway/io/temp_folder.h>
+#include <headway/io/bytes/temp_folder.h>
+#include <headway/io/images/png.h>
 
 #include <algorithm>
 #include <atomic>

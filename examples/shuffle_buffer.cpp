@@ -9,8 +9,8 @@
 //     a list of files:                      32: yes
 //   planned for the list: shuffle before decode: yes
 #include <headway/headway.h>
-#include <headway/io/png.h>
-#include <headway/io/temp_folder.h>
+#include <headway/io/bytes/temp_folder.h>
+#include <headway/io/images/png.h>
 
 #include <atomic>
 #include <cstdio>

@@ -6,7 +6,7 @@
 //   the sum of y is 499500
 //   record 700 alone: y 700, word seven hundred
 #include <headway/headway.h>
-#include <headway/io/tfrecord_writer.h>
+#include <headway/io/records/tfrecord_writer.h>
 
 #include <cstdio>
 #include <filesystem>

@@ -7,9 +7,9 @@
 //   first batch: image float32 32x24x24x3, label int64 32
 //   decoded images held for shuffling: 0 bytes
 //   accuracy above 0.95 after 5 epochs: yes
-#include <headway/io/jpeg.h>
-#include <headway/io/temp_folder.h>
-#include <headway/io/tfrecord_writer.h>
+#include <headway/io/bytes/temp_folder.h>
+#include <headway/io/images/jpeg.h>
+#include <headway/io/records/tfrecord_writer.h>
 #include <headway/train/train.h>
 
 #include <cstdio>

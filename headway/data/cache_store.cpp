@@ -12,7 +12,7 @@
 
 #include "headway/core/checked_size.h"
 #include "headway/data/element_codec.h"
-#include "headway/io/crc32c.h"
+#include "headway/io/bytes/crc32c.h"
 
 namespace headway {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "headway/data/dataset.h"
 #include "headway/data/element_codec.h"
-#include "headway/io/crc32c.h"
-#include "headway/io/temp_folder.h"
+#include "headway/io/bytes/crc32c.h"
+#include "headway/io/bytes/temp_folder.h"
 
 namespace headway {
 namespace {

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "headway/data/dataset.h"
-#include "headway/io/temp_folder.h"
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/bytes/temp_folder.h"
+#include "headway/io/records/tfrecord_writer.h"
 
 namespace headway {
 namespace {

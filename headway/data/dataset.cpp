@@ -7,9 +7,9 @@
 #include "headway/data/ops/ops.h"
 #include "headway/data/plan.h"
 #include "headway/data/sources/sources.h"
-#include "headway/io/file.h"
-#include "headway/io/glob.h"
-#include "headway/io/tfrecord_index.h"
+#include "headway/io/bytes/file.h"
+#include "headway/io/bytes/glob.h"
+#include "headway/io/records/tfrecord_index.h"
 
 namespace headway {
 namespace {

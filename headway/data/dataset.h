@@ -13,8 +13,8 @@
 #include "headway/data/image_chain.h"
 #include "headway/data/options.h"
 #include "headway/data/pipeline.h"
-#include "headway/io/byte_source.h"
-#include "headway/io/example.h"
+#include "headway/io/bytes/byte_source.h"
+#include "headway/io/records/example.h"
 
 namespace headway {
 

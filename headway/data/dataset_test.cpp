@@ -7,8 +7,8 @@
 #include <set>
 
 #include "headway/core/log.h"
-#include "headway/io/temp_folder.h"
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/bytes/temp_folder.h"
+#include "headway/io/records/tfrecord_writer.h"
 
 namespace headway {
 namespace {

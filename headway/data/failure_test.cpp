@@ -8,10 +8,10 @@
 #include "headway/core/resource_error.h"
 #include "headway/data/dataset.h"
 #include "headway/data/ledger.h"
-#include "headway/io/jpeg.h"
-#include "headway/io/png.h"
-#include "headway/io/temp_folder.h"
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/bytes/temp_folder.h"
+#include "headway/io/images/jpeg.h"
+#include "headway/io/images/png.h"
+#include "headway/io/records/tfrecord_writer.h"
 
 namespace headway {
 namespace {

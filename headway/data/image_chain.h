@@ -17,7 +17,7 @@
 #include "headway/image/affine.h"
 #include "headway/image/resize.h"
 #include "headway/image/view.h"
-#include "headway/io/jpeg.h"
+#include "headway/io/images/jpeg.h"
 
 namespace headway {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "headway/io/png.h"
+#include "headway/io/images/png.h"
 
 namespace headway {
 namespace {

@@ -7,7 +7,7 @@
 #include "headway/image/color.h"
 #include "headway/image/normalize.h"
 #include "headway/image/orient.h"
-#include "headway/io/image_format.h"
+#include "headway/io/images/image_format.h"
 
 namespace headway {
 

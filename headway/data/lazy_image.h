@@ -10,8 +10,8 @@
 #include "headway/image/affine.h"
 #include "headway/image/resize.h"
 #include "headway/image/view.h"
-#include "headway/io/jpeg.h"
-#include "headway/io/png.h"
+#include "headway/io/images/jpeg.h"
+#include "headway/io/images/png.h"
 
 namespace headway {
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "headway/data/dataset.h"
-#include "headway/io/png.h"
-#include "headway/io/temp_folder.h"
+#include "headway/io/bytes/temp_folder.h"
+#include "headway/io/images/png.h"
 
 namespace headway {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headway/train/layer.h"
+#include "headway/train/model/layer.h"
 
 // Keras' layers with Keras' defaults and formulas. Images are height x width x channels.
 namespace headway {

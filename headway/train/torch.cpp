@@ -7,12 +7,12 @@
 #include <set>
 
 #include "headway/core/error.h"
-#include "headway/train/device.h"
+#include "headway/train/device/device.h"
+#include "headway/train/device/threads.h"
 #include "headway/train/layers/axes.h"
 #include "headway/train/layers/shapes.h"
-#include "headway/train/model_impl.h"
-#include "headway/train/threads.h"
-#include "headway/train/training_loop.h"
+#include "headway/train/loop/training_loop.h"
+#include "headway/train/model/model_impl.h"
 
 namespace headway {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "headway/train/tensor_bridge.h"
+#include "headway/train/device/tensor_bridge.h"
 #include "headway/train/train.h"
 
 namespace headway {

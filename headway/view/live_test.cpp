@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "headway/doctor/simulate.h"
-#include "headway/io/temp_folder.h"
+#include "headway/io/bytes/temp_folder.h"
 #include "headway/trace/trace_file.h"
 #include "headway/view/canvas.h"
 #include "headway/view/frame_parts.h"

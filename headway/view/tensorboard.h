@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/records/tfrecord_writer.h"
 #include "headway/trace/trace.h"
 
 namespace headway {

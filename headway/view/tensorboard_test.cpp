@@ -7,8 +7,8 @@
 
 #include "headway/core/error.h"
 #include "headway/doctor/simulate.h"
-#include "headway/io/temp_folder.h"
-#include "headway/io/tfrecord.h"
+#include "headway/io/bytes/temp_folder.h"
+#include "headway/io/records/tfrecord.h"
 
 namespace headway {
 namespace {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "headway/data/image_chain.h"
-#include "headway/io/crc32c.h"
-#include "headway/io/image_format.h"
+#include "headway/io/bytes/crc32c.h"
+#include "headway/io/images/image_format.h"
 
 using namespace headway;
 

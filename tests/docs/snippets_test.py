@@ -24,7 +24,7 @@ PRELUDE = """
 #include <cmath>
 #include <cstdio>
 #include "headway/core/limits.h"
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/records/tfrecord_writer.h"
 #include "headway/train/train.h"
 using namespace headway;
 extern Model model;                      // compiled, if the snippet does not do so

@@ -13,8 +13,8 @@
 
 #include "headway/core/limits.h"
 #include "headway/headway.h"
-#include "headway/io/crc32c.h"
-#include "headway/io/output_file.h"
+#include "headway/io/bytes/crc32c.h"
+#include "headway/io/bytes/output_file.h"
 
 using namespace headway;
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 
 #include "headway/headway.h"
-#include "headway/io/safetensors.h"
-#include "headway/io/temp_folder.h"
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/bytes/temp_folder.h"
+#include "headway/io/records/safetensors.h"
+#include "headway/io/records/tfrecord_writer.h"
 
 namespace headway {
 namespace {

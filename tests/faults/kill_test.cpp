@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "headway/core/random.h"
-#include "headway/io/temp_folder.h"
+#include "headway/io/bytes/temp_folder.h"
 
 namespace headway {
 namespace {

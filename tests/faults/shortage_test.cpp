@@ -11,7 +11,7 @@
 
 #include "headway/core/clock.h"
 #include "headway/headway.h"
-#include "headway/io/temp_folder.h"
+#include "headway/io/bytes/temp_folder.h"
 
 namespace headway {
 namespace {

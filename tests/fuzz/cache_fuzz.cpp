@@ -7,7 +7,7 @@
 
 #include "headway/data/cache_store.h"
 #include "headway/data/element_codec.h"
-#include "headway/io/crc32c.h"
+#include "headway/io/bytes/crc32c.h"
 #include "tests/fuzz/memory_file.h"
 
 using namespace headway;

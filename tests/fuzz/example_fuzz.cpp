@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headway/io/example.h"
+#include "headway/io/records/example.h"
 
 using namespace headway;
 

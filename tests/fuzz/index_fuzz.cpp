@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "headway/io/crc32c.h"
-#include "headway/io/file.h"
-#include "headway/io/temp_folder.h"
-#include "headway/io/tfrecord.h"
-#include "headway/io/tfrecord_index.h"
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/bytes/crc32c.h"
+#include "headway/io/bytes/file.h"
+#include "headway/io/bytes/temp_folder.h"
+#include "headway/io/records/tfrecord.h"
+#include "headway/io/records/tfrecord_index.h"
+#include "headway/io/records/tfrecord_writer.h"
 #include "tests/fuzz/memory_file.h"
 
 using namespace headway;

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "headway/io/crc32c.h"
-#include "headway/io/jpeg.h"
+#include "headway/io/bytes/crc32c.h"
+#include "headway/io/images/jpeg.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "cli/manifest.h"
 #include "headway/core/error.h"
-#include "headway/io/temp_folder.h"
+#include "headway/io/bytes/temp_folder.h"
 #include "tests/fuzz/memory_file.h"
 
 using namespace headway;

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "headway/io/png.h"
+#include "headway/io/images/png.h"
 
 namespace {
 

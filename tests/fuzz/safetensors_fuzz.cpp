@@ -12,7 +12,7 @@
 #include <string>
 
 #include "headway/core/error.h"
-#include "headway/io/safetensors.h"
+#include "headway/io/records/safetensors.h"
 #include "tests/fuzz/memory_file.h"
 
 using namespace headway;

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "headway/core/error.h"
-#include "headway/io/deflate.h"
-#include "headway/io/text.h"
-#include "headway/io/tfrecord.h"
-#include "headway/io/tfrecord_format.h"
-#include "headway/io/tfrecord_index.h"
+#include "headway/io/bytes/deflate.h"
+#include "headway/io/records/text.h"
+#include "headway/io/records/tfrecord.h"
+#include "headway/io/records/tfrecord_format.h"
+#include "headway/io/records/tfrecord_index.h"
 #include "tests/fuzz/memory_file.h"
 
 using namespace headway;

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "headway/core/error.h"
-#include "headway/train/saved_training.h"
+#include "headway/train/loop/saved_training.h"
 #include "tests/fuzz/memory_file.h"
 
 using namespace headway;

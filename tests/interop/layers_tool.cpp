@@ -14,10 +14,10 @@
 #include <nlohmann/json.hpp>
 
 #include "headway/core/error.h"
-#include "headway/io/safetensors.h"
-#include "headway/train/applications.h"
+#include "headway/io/records/safetensors.h"
 #include "headway/train/layers.h"
-#include "headway/train/network.h"
+#include "headway/train/model/applications.h"
+#include "headway/train/model/network.h"
 
 using namespace headway;
 using nlohmann::json;

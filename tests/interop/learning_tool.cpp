@@ -14,11 +14,11 @@
 #include <string>
 
 #include "headway/core/error.h"
-#include "headway/io/safetensors.h"
-#include "headway/train/loss_function.h"
-#include "headway/train/metric_state.h"
-#include "headway/train/optimizer_state.h"
-#include "headway/train/tensor_bridge.h"
+#include "headway/io/records/safetensors.h"
+#include "headway/train/device/tensor_bridge.h"
+#include "headway/train/learn/loss_function.h"
+#include "headway/train/learn/metric_state.h"
+#include "headway/train/learn/optimizer_state.h"
 
 using namespace headway;
 using nlohmann::json;

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "headway/io/example.h"
-#include "headway/io/tfrecord.h"
-#include "headway/io/tfrecord_writer.h"
+#include "headway/io/records/example.h"
+#include "headway/io/records/tfrecord.h"
+#include "headway/io/records/tfrecord_writer.h"
 
 using namespace headway;
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "headway/io/safetensors.h"
+#include "headway/io/records/safetensors.h"
 
 using namespace headway;
 

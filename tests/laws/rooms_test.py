@@ -53,7 +53,7 @@ def breach_of_include(name, room, included):
     if TORCH.match(included) and room != "train":
         return f"{included}: torch belongs in headway/train"
     if CUDA.match(included):
-        return f"{included}: CUDA's functions are found at run time (headway/train/device.cpp)"
+        return f"{included}: CUDA's functions are found at run time (headway/train/device/device.cpp)"
     if not included.startswith("headway/") or included.count("/") < 2:
         return None
     other = included.split("/")[1]

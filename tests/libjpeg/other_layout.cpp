@@ -2,7 +2,7 @@
 // in front. To libjpeg itself they look as ever, to who calls it they lie 8 bytes before.
 #include <dlfcn.h>
 
-#include "headway/io/libjpeg.h"
+#include "headway/io/images/libjpeg.h"
 
 namespace {
 

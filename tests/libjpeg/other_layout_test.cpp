@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "headway/core/random.h"
-#include "headway/io/jpeg.h"
-#include "headway/io/jpeg_entropy.h"
-#include "headway/io/jpeg_layout.h"
+#include "headway/io/images/jpeg.h"
+#include "headway/io/images/jpeg_entropy.h"
+#include "headway/io/images/jpeg_layout.h"
 
 namespace headway {
 namespace {

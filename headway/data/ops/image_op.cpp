@@ -1,7 +1,7 @@
 #include "headway/data/ops/image_op.h"
 
 #include "headway/data/pixel_room.h"
-#include "headway/io/file.h"
+#include "headway/io/bytes/file.h"
 
 namespace headway {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "headway/data/ops/ops.h"
 #include "headway/data/sources/sources.h"
-#include "headway/io/record.h"
+#include "headway/io/records/record.h"
 
 namespace headway {
 

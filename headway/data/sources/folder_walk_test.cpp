@@ -4,7 +4,7 @@
 
 #include "headway/core/log.h"
 #include "headway/data/sources/sources.h"
-#include "headway/io/temp_folder.h"
+#include "headway/io/bytes/temp_folder.h"
 
 namespace headway {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "headway/data/node.h"
-#include "headway/io/byte_source.h"
-#include "headway/io/path_list.h"
+#include "headway/io/bytes/byte_source.h"
+#include "headway/io/bytes/path_list.h"
 
 // One factory per source; each lives in sources/<word>.cpp. Users call them through dataset.h.
 namespace headway {

@@ -2,7 +2,7 @@
 
 #include "headway/data/sources/file_stream.h"
 #include "headway/data/sources/sources.h"
-#include "headway/io/text.h"
+#include "headway/io/records/text.h"
 
 namespace headway {
 

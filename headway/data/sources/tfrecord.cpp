@@ -1,4 +1,4 @@
-#include "headway/io/tfrecord.h"
+#include "headway/io/records/tfrecord.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "headway/core/resource_error.h"
 #include "headway/data/sources/file_stream.h"
 #include "headway/data/sources/sources.h"
-#include "headway/io/tfrecord_index.h"
+#include "headway/io/records/tfrecord_index.h"
 
 namespace headway {
 namespace {

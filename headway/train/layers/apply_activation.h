@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "headway/train/activation.h"
+#include "headway/train/model/activation.h"
 
 namespace headway {
 

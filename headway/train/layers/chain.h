@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "headway/train/layer.h"
-#include "headway/train/network.h"
+#include "headway/train/model/layer.h"
+#include "headway/train/model/network.h"
 
 namespace headway {
 

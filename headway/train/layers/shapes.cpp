@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "headway/core/error.h"
-#include "headway/train/layer.h"
+#include "headway/train/model/layer.h"
 
 namespace headway {
 namespace {

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "headway/train/loop/history.h"
+
+namespace headway {
+
+// A training run as its callbacks see it.
+class Training {
+ public:
+  virtual ~Training() = default;
+
+  virtual int64_t epoch() const = 0;   // 0 is the first
+  virtual int64_t epochs() const = 0;  // how many are planned
+  virtual int64_t step() const = 0;    // optimizer steps since training began
+  virtual double learning_rate() const = 0;
+  virtual void scale_learning_rate(double factor) = 0;  // on top of the schedule, from now on
+  // Ends training behind this step or epoch; the reason is shown and kept in the history.
+  virtual void stop(const std::string& reason) = 0;
+  // Keeps a copy of the weights (in checkpoints too), and goes back to it.
+  virtual void remember_weights() = 0;
+  virtual bool recall_weights() = 0;  // false: none were remembered
+  virtual void save_weights(const std::string& path) const = 0;
+  // Said at once, between two progress lines, and kept in the history.
+  virtual void warn(const std::string& text) = 0;
+  // Whether the doctor and its watchdog look on, from the next step: what that costs can be
+  // measured in one run. Without telemetry they never do.
+  virtual void watch(bool on) = 0;
+};
+
+// Called by the training thread at the named moments. Whatever it needs after a resume it gives as
+// text to save().
+class Callback {
+ public:
+  virtual ~Callback() = default;
+
+  virtual std::string name() const = 0;  // unique among the callbacks of a run
+  virtual void on_train_begin(Training&) {}
+  virtual void on_epoch_begin(Training&) {}
+  // Called only when wants_batches(): on a GPU, reading the loss of each step waits for it.
+  virtual void on_batch_end(Training&, double /*loss*/) {}
+  virtual bool wants_batches() const { return false; }
+  // The loss of `step` is not a number, and the batch is not to blame. On the CPU the weights have
+  // not moved yet: stop() leaves them as they were.
+  virtual void on_bad_loss(Training&, int64_t /*step*/, double /*loss*/) {}
+  // May add to the logs.
+  virtual void on_epoch_end(Training&, Logs&) {}
+  virtual void on_train_end(Training&) {}
+
+  virtual std::string save() const { return ""; }
+  virtual void restore(const std::string& /*text*/) {}
+};
+using CallbackPtr = std::shared_ptr<Callback>;
+
+struct MonitorOptions {
+  std::string monitor = "val_loss";  // a name in the logs
+  // Better is less, unless the name says accuracy; or say so.
+  enum class Direction { kAuto, kLess, kMore } direction = Direction::kAuto;
+  int64_t patience = 0;
+  double min_delta = 0;
+};
+
+struct EarlyStoppingOptions {
+  MonitorOptions on{};
+  bool restore_best_weights = false;
+};
+// Stops when what is monitored has not become better for `patience` epochs.
+CallbackPtr EarlyStopping(EarlyStoppingOptions options = {});
+
+struct ReduceLROnPlateauOptions {
+  MonitorOptions on{.patience = 10, .min_delta = 1e-4};
+  double factor = 0.1;
+  double min_learning_rate = 0;
+  int64_t cooldown = 0;
+};
+CallbackPtr ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
+
+// Keeps the weights of the best epoch in a file of their own.
+struct SaveBestOptions {
+  MonitorOptions on{};
+};
+CallbackPtr SaveBest(std::string path, SaveBestOptions options = {});
+
+// One line per epoch: epoch, every value of the logs, learning rate. A resumed run goes on behind
+// the epochs that are there.
+CallbackPtr CSVLogger(std::string path);
+
+// Stops at the first loss that is not a number.
+CallbackPtr TerminateOnNaN();
+
+// `rate(epoch, rate so far)` sets the learning rate when an epoch begins.
+CallbackPtr LearningRateScheduler(std::function<double(int64_t epoch, double rate)> rate);
+
+struct LambdaCallbackOptions {
+  std::function<void(Training&)> on_train_begin{};
+  std::function<void(Training&)> on_epoch_begin{};
+  std::function<void(Training&, double loss)> on_batch_end{};
+  std::function<void(Training&, Logs&)> on_epoch_end{};
+  std::function<void(Training&)> on_train_end{};
+};
+CallbackPtr LambdaCallback(LambdaCallbackOptions options);
+
+}  // namespace headway

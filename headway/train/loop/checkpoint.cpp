@@ -1,0 +1,90 @@
+#include "headway/train/loop/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "headway/core/error.h"
+
+namespace headway {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "checkpoint-";
+constexpr std::string_view kSuffix = ".safetensors";
+
+// The step a file name speaks of; nothing when it is not one of ours.
+std::optional<int64_t> step_of(const std::string& name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  const char* first = name.data() + kPrefix.size();
+  const char* last = name.data() + name.size() - kSuffix.size();
+  int64_t step = 0;
+  const auto [end, error] = std::from_chars(first, last, step);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return step;
+}
+
+}  // namespace
+
+CheckpointFolder::CheckpointFolder(const CheckpointOptions& options) : options_(options) {
+  if (options.keep < 1) throw Error("checkpoint: keep is less than 1", "keep at least one");
+  std::error_code failed;
+  fs::create_directories(options.folder, failed);
+  if (failed) {
+    throw Error(fmt::format("checkpoint folder {}: {}", options.folder, failed.message()),
+                "name a folder that can be written to");
+  }
+  lock_.emplace(options.folder, "a training");
+  for (const auto& entry : fs::directory_iterator(options.folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kPrefix) && name.ends_with(".tmp")) fs::remove(entry.path(), failed);
+  }
+}
+
+std::vector<std::pair<int64_t, std::string>> CheckpointFolder::list() const {
+  std::vector<std::pair<int64_t, std::string>> found;
+  for (const auto& entry : fs::directory_iterator(options_.folder)) {
+    if (const auto step = step_of(entry.path().filename().string())) {
+      found.emplace_back(*step, entry.path().string());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::optional<std::string> CheckpointFolder::write(int64_t step, const Safetensors& content) {
+  const std::string path =
+      (fs::path(options_.folder) / fmt::format("{}{:010}{}", kPrefix, step, kSuffix)).string();
+  try {
+    write_safetensors(path, content);
+  } catch (const Error& e) {
+    const auto left = list();
+    return fmt::format("checkpoint not written: {}; {}", e.problem(),
+                       left.empty() ? "there is none to go on from"
+                                    : "the last good one is " + left.back().second);
+  }
+  auto all = list();
+  std::error_code ignored;  // one too many does no harm
+  for (size_t i = 0; i + static_cast<size_t>(options_.keep) < all.size(); ++i) {
+    fs::remove(all[i].second, ignored);
+  }
+  return std::nullopt;
+}
+
+std::optional<CheckpointFolder::Found> CheckpointFolder::newest(
+    std::vector<std::string>& complaints) const {
+  auto all = list();
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    try {
+      return Found{it->second, read_safetensors(it->second)};
+    } catch (const Error& e) {
+      complaints.push_back(fmt::format("passed over a damaged checkpoint: {}", e.problem()));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace headway

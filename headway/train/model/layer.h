@@ -1,0 +1,92 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headway/core/tensor.h"
+#include "headway/train/model/activation.h"
+#include "headway/train/model/initializer.h"
+
+namespace at {
+class Tensor;
+}
+
+namespace headway {
+
+inline constexpr int64_t kAny = -1;  // a dimension that may differ from batch to batch
+
+// A weight before it exists. Shapes are libtorch's: (units, inputs), (filters, channels, h, w).
+struct WeightSpec {
+  std::string name;  // "weight", "bias", "running_mean"
+  Shape shape;
+  Initializer initializer = "zeros";
+  // What glorot, he and lecun count; Keras counts a kernel's inputs and outputs, not a matrix's.
+  int64_t fan_in = 0, fan_out = 0;
+  bool trainable = true;
+  Regularizer regularizer{};
+  std::vector<double> values{};  // when given, what it begins with
+  // When given, the weight itself: a module's, which lives on there.
+  std::shared_ptr<at::Tensor> existing{};
+};
+
+// What the network is doing right now.
+struct Mode {
+  bool training = false;
+};
+
+// One kind of layer with its options, immutable. It knows shapes and weights before anything is
+// allocated; the weights themselves live in the Network and are handed in.
+//
+// Shapes are those of one sample, as Keras writes them: height x width x channels, steps x
+// features. The tensors are libtorch's: an image batch is N x C x H x W, in channels-last memory,
+// so that neither world copies.
+class LayerNode {
+ public:
+  virtual ~LayerNode() = default;
+
+  virtual std::string kind() const = 0;  // "Dense"; a layer without a name is called after it
+  // Throws Error when `input` does not fit; Network adds the layer's name.
+  virtual Shape output_shape(const Shape& input) const = 0;
+  virtual std::vector<WeightSpec> weights(const Shape& /*input*/) const { return {}; }
+  // The layer made ready for inputs of that shape, asked for once; null: this one will do.
+  virtual std::shared_ptr<const LayerNode> planned(const Shape& /*input*/) const { return nullptr; }
+  virtual bool takes_indices() const { return false; }  // its input stays integers
+  // `weights` in the order of weights(). Called by the threads of autograd never, by the training
+  // thread only.
+  virtual at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor> weights,
+                             const Mode& mode) const = 0;
+  // The function a loss sees at the end of a network.
+  virtual Activation activation() const { return "linear"; }
+  // The same layer with a linear end, so that a loss can work on logits; null: it is already.
+  virtual std::shared_ptr<const LayerNode> without_activation() const { return nullptr; }
+  // The same layer with `activation` behind it, where that is the same as in front and cheaper:
+  // the largest of what grows is what grows of the largest. Null: it is not.
+  virtual std::shared_ptr<const LayerNode> with_activation_behind(Activation) const {
+    return nullptr;
+  }
+  // Bytes that autograd keeps for the backward pass, per value of the output (1: the output only).
+  virtual double kept_outputs() const { return 1; }
+};
+
+// A layer as a program names it: what it does, and what it is called. Cheap to copy.
+//
+//   Layer hidden = Dense(128, {.activation = "relu", .name = "hidden"});
+class Layer {
+ public:
+  Layer(std::shared_ptr<const LayerNode> node, std::string name = "")
+      : node_(std::move(node)), name_(std::move(name)) {}
+  Layer(Activation activation);  // as a layer of its own
+
+  const LayerNode& node() const { return *node_; }
+  const std::shared_ptr<const LayerNode>& shared_node() const { return node_; }
+  const std::string& name() const { return name_; }  // empty: numbered by the model
+  Layer named(std::string name) const { return Layer(node_, std::move(name)); }
+
+ private:
+  std::shared_ptr<const LayerNode> node_;
+  std::string name_;
+};
+
+}  // namespace headway

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headway/data/dataset.h"
+#include "headway/train/learn/loss.h"
+#include "headway/train/learn/metric.h"
+#include "headway/train/learn/optimizer.h"
+#include "headway/train/loop/callback.h"
+#include "headway/train/loop/history.h"
+#include "headway/train/model/layer.h"
+
+namespace headway {
+
+enum class Precision { kFull, kBFloat16 };  // kBFloat16: weights stay float32, products do not
+
+struct ModelOptions {
+  std::string name = "sequential";
+  std::string device = "auto";    // "cpu", "cuda", "cuda:1"; auto says why when it is not a GPU
+  DType dtype = DType::kFloat32;  // or kFloat64
+  Precision precision = Precision::kFull;
+  uint64_t seed = 0;  // of the first weights; the same seed, the same model
+};
+
+struct CompileOptions {
+  Optimizer optimizer{};
+  Loss loss{};
+  std::vector<Metric> metrics{};
+};
+
+// Which fields of a batch are what. Left empty: "image"/"label", "x"/"y", or the first and the
+// second field.
+struct FieldNames {
+  std::string input{}, target{};
+  std::string sample_weight = "sample_weight";  // used when there is such a field
+};
+
+// How the cores are shared. 0: chosen, and said; see threads.h.
+struct ThreadCounts {
+  int intra_op = 0;  // inside one operation: libtorch's and BLAS'
+  int inter_op = 0;
+  int input = 0;  // the pipeline's workers
+};
+
+// Everything needed to go on after kill -9, in files that appear whole or not at all.
+struct CheckpointOptions {
+  std::string folder{};     // empty: none are written
+  int64_t every_steps = 0;  // beside the one at the end of each epoch
+  double every_s = 0;       // likewise
+  int64_t keep = 3;         // the last so many stay
+  bool resume = false;      // go on from the newest whole one; from the start when there is none
+};
+
+enum class Show { kAuto, kNothing, kLines, kLive };  // kAuto: live on a terminal, else lines
+
+// What to do with a run that stands still (no step for 10 s, or 20 steps' time if that is longer),
+// beside saying so, with the cause and the stacks of all threads.
+enum class WhenStuck {
+  kGoOn,   // wait: it may come back
+  kStop,   // while waiting for data: a checkpoint, then the end; elsewhere like kAbort
+  kAbort,  // end the process: for machines that start it again with `resume`
+};
+
+struct FitOptions {
+  int64_t epochs = 1;
+  int64_t steps_per_epoch = kAuto;  // needed when the dataset has no end
+  int64_t batch_size = 32;          // of plain tensors; a dataset brings its own
+  bool shuffle = true;              // plain tensors, each epoch anew
+  std::optional<Dataset> validation{};
+  int64_t validation_steps = kAuto;
+  int64_t validation_every = 1;  // epochs
+  std::map<int64_t, double> class_weight{};
+  int64_t accumulate = 1;  // batches per optimizer step, their gradients averaged
+  std::vector<CallbackPtr> callbacks{};
+  CheckpointOptions checkpoint{};
+  FieldNames fields{};
+  ThreadCounts threads{};
+  uint64_t seed = 0;  // of dropout and of the order of plain tensors
+  Show show = Show::kAuto;
+  std::string trace{};  // file for the doctor, written as it goes; empty: in memory only
+  // Shown what is known so far, some times a second, by a thread of its own: for live views.
+  std::function<void(const Trace&)> on_look{};
+  bool telemetry = true;  // false: nothing is watched, to measure what watching costs
+  WhenStuck when_stuck = WhenStuck::kGoOn;
+  // Before the run: replays the first batch, once as it is and once doubled, to measure what an
+  // infinitely fast feed and a larger batch would bring. Some seconds; weights stay untouched.
+  bool probe = false;
+  std::function<bool()> should_stop{};  // asked between steps: Ctrl-C ends with a checkpoint
+};
+
+struct EvaluateOptions {
+  int64_t steps = kAuto;
+  int64_t batch_size = 32;
+  FieldNames fields{};
+};
+
+struct SummaryOptions {
+  int64_t batch_size = 32;
+};
+
+// A network that learns, in Keras' words.
+//
+//   Model model = Sequential({
+//       Conv2D(32, 3, {.activation = "relu"}),
+//       MaxPooling2D(2),
+//       Flatten(),
+//       Dense(10, {.activation = "softmax"}),
+//   });
+//   model.compile({.optimizer = Adam(1e-3), .loss = SparseCategoricalCrossentropy(),
+//                  .metrics = {Accuracy()}});
+//   model.fit(photos.batch(32), {.epochs = 5, .validation = others.batch(32)});
+//
+// The first batch (or Input, or build()) fixes the shapes; until then nothing is allocated. A
+// model whose weights, gradients and optimizer do not fit in memory is refused before that, with
+// the arithmetic. Call from one thread.
+class Model {
+ public:
+  explicit Model(std::vector<Layer> layers, ModelOptions options = {});
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
+  // `input` is the shape of one sample.
+  void build(const Shape& input);
+  bool built() const;
+  void compile(CompileOptions options);
+
+  History fit(const Dataset& dataset, FitOptions options = {});
+  History fit(const Tensor& x, const Tensor& y, FitOptions options = {});
+  Logs evaluate(const Dataset& dataset, EvaluateOptions options = {});
+  Logs evaluate(const Tensor& x, const Tensor& y, EvaluateOptions options = {});
+  // One row per sample.
+  Tensor predict(const Dataset& dataset, EvaluateOptions options = {});
+  Tensor predict(const Tensor& x, EvaluateOptions options = {});
+
+  // Keras' table: layers, output shapes, parameters; and the memory that weights, gradients,
+  // optimizer and the activations of a batch take. Needs shapes: Input or build().
+  std::string summary(SummaryOptions options = {}) const;
+  int64_t parameter_count() const;
+  const std::string& name() const;
+  const std::string& device() const;
+
+  // "conv2d.weight"; libtorch's layout. Copies.
+  std::vector<std::string> weight_names() const;
+  Tensor weight(const std::string& name) const;
+  void set_weight(const std::string& name, const Tensor& value);
+  void save_weights(const std::string& path) const;  // safetensors
+  void load_weights(const std::string& path);        // those of a checkpoint too
+
+  struct Impl;  // for torch.h
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+Model Sequential(std::vector<Layer> layers, ModelOptions options = {});
+
+}  // namespace headway
