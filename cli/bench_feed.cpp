@@ -41,7 +41,7 @@ struct Measured {
   double first_batch_ms = 0;
   double wall_s = 0, cpu_s = 0;
   std::vector<StageFacts> stages;
-  std::vector<StageSample> done;  // by them, meanwhile
+  std::vector<StageReading> done;  // by them, meanwhile
   int64_t threads = 0;
   std::string explanation;
   Diagnosis diagnosis;  // of the whole, warm-up left out by the doctor
@@ -51,7 +51,7 @@ struct Measured {
   double cpu_ms() const { return 1e3 * cpu_s / static_cast<double>(std::max<int64_t>(1, items)); }
   double working_s() const {  // of all workers, inside operators and sources
     double sum = 0;
-    for (const StageSample& stage : done) sum += stage.busy_s + stage.input_s;
+    for (const StageReading& stage : done) sum += stage.busy_s + stage.input_s;
     return std::max(1e-9, sum);
   }
 };
@@ -123,7 +123,7 @@ struct Row {
 };
 
 // A stage's input and its operators; what is in none of these is the stage's own.
-std::vector<Row> rows_of(const StageFacts& stage, const StageSample& done) {
+std::vector<Row> rows_of(const StageFacts& stage, const StageReading& done) {
   std::vector<Row> rows = {{"source", done.input_s}};
   double own = done.busy_s;
   for (size_t k = 0; k < std::min(stage.ops.size(), done.op_busy_s.size()); ++k) {
@@ -144,7 +144,7 @@ void print_stages(const Measured& m) {
   };
   Table table({"stage", ">share", ">ms/item", ">out"});
   for (size_t i = 0; i < m.stages.size(); ++i) {
-    const StageSample& done = m.done[i];
+    const StageReading& done = m.done[i];
     table.row(cells(m.stages[i].name, done.busy_s + done.input_s,
                     size_text(static_cast<double>(done.bytes_out) / m.wall_s) + "/s"));
     for (const Row& row : rows_of(m.stages[i], done)) {
@@ -183,7 +183,7 @@ nlohmann::json stages_json(const Measured& m) {
   nlohmann::json stages = nlohmann::json::array();
   const double working = m.working_s();
   for (size_t i = 0; i < m.stages.size(); ++i) {
-    const StageSample& done = m.done[i];
+    const StageReading& done = m.done[i];
     nlohmann::json operators = nlohmann::json::array();
     for (const Row& row : rows_of(m.stages[i], done))
       operators.push_back(

@@ -25,7 +25,7 @@ void* allocate_ordinary(size_t size_bytes) {
 }
 
 Mutex large_memory_mu;
-LargeMemory large_memory GUARDED_BY(large_memory_mu) = {allocate_ordinary, std::free};
+LargeMemory large_memory HEADWAY_GUARDED_BY(large_memory_mu) = {allocate_ordinary, std::free};
 
 LargeMemory current_memory() {
   MutexLock lock(large_memory_mu);

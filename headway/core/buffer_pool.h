@@ -45,8 +45,8 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
 
   const LargeMemory memory_;
   mutable Mutex mu_;
-  std::vector<Idle> idle_ GUARDED_BY(mu_);
-  size_t in_use_ GUARDED_BY(mu_) = 0;
+  std::vector<Idle> idle_ HEADWAY_GUARDED_BY(mu_);
+  size_t in_use_ HEADWAY_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace headway

@@ -36,7 +36,7 @@ class Permutation {
   uint32_t* swapped_ = nullptr;
   std::atomic<int64_t> settled_{0};  // positions below are final
   Mutex mu_;
-  Random random_ GUARDED_BY(mu_);
+  Random random_ HEADWAY_GUARDED_BY(mu_);
 };
 
 }  // namespace headway

@@ -4,39 +4,39 @@
 #include <condition_variable>
 #include <mutex>
 
-// clang checks at compile time that what is GUARDED_BY a mutex is touched with the mutex held.
+// clang checks at compile time that what is HEADWAY_GUARDED_BY a mutex is touched with the mutex held.
 #if defined(__clang__)
 #define HEADWAY_TSA(x) __attribute__((x))
 #else
 #define HEADWAY_TSA(x)
 #endif
-#define CAPABILITY(x) HEADWAY_TSA(capability(x))
-#define SCOPED_CAPABILITY HEADWAY_TSA(scoped_lockable)
-#define GUARDED_BY(x) HEADWAY_TSA(guarded_by(x))
-#define REQUIRES(...) HEADWAY_TSA(requires_capability(__VA_ARGS__))
-#define EXCLUDES(...) HEADWAY_TSA(locks_excluded(__VA_ARGS__))
-#define ACQUIRE(...) HEADWAY_TSA(acquire_capability(__VA_ARGS__))
-#define RELEASE(...) HEADWAY_TSA(release_capability(__VA_ARGS__))
-#define TRY_ACQUIRE(...) HEADWAY_TSA(try_acquire_capability(__VA_ARGS__))
-#define NO_THREAD_SAFETY_ANALYSIS HEADWAY_TSA(no_thread_safety_analysis)
+#define HEADWAY_CAPABILITY(x) HEADWAY_TSA(capability(x))
+#define HEADWAY_SCOPED_CAPABILITY HEADWAY_TSA(scoped_lockable)
+#define HEADWAY_GUARDED_BY(x) HEADWAY_TSA(guarded_by(x))
+#define HEADWAY_REQUIRES(...) HEADWAY_TSA(requires_capability(__VA_ARGS__))
+#define HEADWAY_EXCLUDES(...) HEADWAY_TSA(locks_excluded(__VA_ARGS__))
+#define HEADWAY_ACQUIRE(...) HEADWAY_TSA(acquire_capability(__VA_ARGS__))
+#define HEADWAY_RELEASE(...) HEADWAY_TSA(release_capability(__VA_ARGS__))
+#define HEADWAY_TRY_ACQUIRE(...) HEADWAY_TSA(try_acquire_capability(__VA_ARGS__))
+#define HEADWAY_NO_THREAD_SAFETY_ANALYSIS HEADWAY_TSA(no_thread_safety_analysis)
 
 namespace headway {
 
-class CAPABILITY("mutex") Mutex {
+class HEADWAY_CAPABILITY("mutex") Mutex {
  public:
-  void lock() ACQUIRE() { mu_.lock(); }
-  void unlock() RELEASE() { mu_.unlock(); }
-  bool try_lock() TRY_ACQUIRE(true) { return mu_.try_lock(); }
+  void lock() HEADWAY_ACQUIRE() { mu_.lock(); }
+  void unlock() HEADWAY_RELEASE() { mu_.unlock(); }
+  bool try_lock() HEADWAY_TRY_ACQUIRE(true) { return mu_.try_lock(); }
 
  private:
   friend class CondVar;
   std::mutex mu_;
 };
 
-class SCOPED_CAPABILITY MutexLock {
+class HEADWAY_SCOPED_CAPABILITY MutexLock {
  public:
-  explicit MutexLock(Mutex& mu) ACQUIRE(mu) : mu_(mu) { mu_.lock(); }
-  ~MutexLock() RELEASE() { mu_.unlock(); }
+  explicit MutexLock(Mutex& mu) HEADWAY_ACQUIRE(mu) : mu_(mu) { mu_.lock(); }
+  ~MutexLock() HEADWAY_RELEASE() { mu_.unlock(); }
   MutexLock(const MutexLock&) = delete;
 
  private:
@@ -48,7 +48,7 @@ class CondVar {
   void notify_one() { cv_.notify_one(); }
   void notify_all() { cv_.notify_all(); }
   // Waits until notified or the time is over (spurious wake-ups happen): call it in a loop.
-  void wait_for(Mutex& mu, std::chrono::nanoseconds limit) REQUIRES(mu) {
+  void wait_for(Mutex& mu, std::chrono::nanoseconds limit) HEADWAY_REQUIRES(mu) {
     std::unique_lock lock(mu.mu_, std::adopt_lock);
     cv_.wait_for(lock, limit);
     lock.release();

@@ -32,12 +32,12 @@ class Autotune {
   int first_choice() const { return first_; }
   // Every tenth of a second. Workers are added only while the consumer waits for them: what it
   // does not miss would only take its cores and its memory.
-  void tick(int64_t consumer_away_ns) EXCLUDES(mu_);
-  std::vector<std::string> decisions() const EXCLUDES(mu_);
+  void tick(int64_t consumer_away_ns) HEADWAY_EXCLUDES(mu_);
+  std::vector<std::string> decisions() const HEADWAY_EXCLUDES(mu_);
 
  private:
-  WorkerTimes measure() REQUIRES(mu_);
-  void decide(std::string text) REQUIRES(mu_);
+  WorkerTimes measure() HEADWAY_REQUIRES(mu_);
+  void decide(std::string text) HEADWAY_REQUIRES(mu_);
 
   WorkerPool& pool_;
   const Limits limits_;
@@ -47,11 +47,11 @@ class Autotune {
   const int64_t started_ns_;
 
   mutable Mutex mu_;
-  int64_t last_ns_ GUARDED_BY(mu_) = 0;
-  int64_t last_away_ns_ GUARDED_BY(mu_) = 0;
-  WorkerTimes totals_ GUARDED_BY(mu_);
-  int agreeing_ GUARDED_BY(mu_) = 0;  // ticks that tell, in a row, and want the same direction
-  std::vector<std::string> decisions_ GUARDED_BY(mu_);
+  int64_t last_ns_ HEADWAY_GUARDED_BY(mu_) = 0;
+  int64_t last_away_ns_ HEADWAY_GUARDED_BY(mu_) = 0;
+  WorkerTimes totals_ HEADWAY_GUARDED_BY(mu_);
+  int agreeing_ HEADWAY_GUARDED_BY(mu_) = 0;  // ticks that tell, in a row, and want the same direction
+  std::vector<std::string> decisions_ HEADWAY_GUARDED_BY(mu_);
 };
 
 }  // namespace headway

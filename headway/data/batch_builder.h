@@ -42,7 +42,7 @@ class BatchBuilder {
   };
 
   Column make_column(Name name, DType dtype, const Shape& shape);
-  void build_from(const Element& sample) EXCLUDES(mu_);
+  void build_from(const Element& sample) HEADWAY_EXCLUDES(mu_);
   void put_field(Column& column, int64_t row, const Tensor& value);
   [[noreturn]] void mismatch(const Column& column, int64_t row, const Tensor& value) const;
   [[noreturn]] void wrong_fields(int64_t row, const Element& sample) const;

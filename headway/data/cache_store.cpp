@@ -49,9 +49,9 @@ class MemoryCache : public CacheStore {
 
  private:
   Mutex mu_;
-  std::unordered_map<int64_t, Element> elements_ GUARDED_BY(mu_);
-  std::optional<int64_t> complete_ GUARDED_BY(mu_);
-  int64_t bytes_ GUARDED_BY(mu_) = 0;
+  std::unordered_map<int64_t, Element> elements_ HEADWAY_GUARDED_BY(mu_);
+  std::optional<int64_t> complete_ HEADWAY_GUARDED_BY(mu_);
+  int64_t bytes_ HEADWAY_GUARDED_BY(mu_) = 0;
 };
 
 constexpr std::string_view kMagic = "HWCACHE";
@@ -168,7 +168,7 @@ class FileCache : public CacheStore {
                         "leave it alone while it is in use, or delete it");
     }
   }
-  void write(std::string_view bytes) REQUIRES(mu_) {
+  void write(std::string_view bytes) HEADWAY_REQUIRES(mu_) {
     size_t done = 0;
     while (done < bytes.size()) {
       const ssize_t n =
@@ -186,7 +186,7 @@ class FileCache : public CacheStore {
     end_ += bytes.size();
   }
 
-  void append(int64_t number, std::string_view payload) REQUIRES(mu_) {
+  void append(int64_t number, std::string_view payload) HEADWAY_REQUIRES(mu_) {
     EntryHeader header{number, payload.size(), crc32c(payload), 0};
     header.header_crc = header.own_crc();
     std::string entry(reinterpret_cast<const char*>(&header), sizeof header);
@@ -196,7 +196,7 @@ class FileCache : public CacheStore {
     if (number >= 0) places_[number] = {offset, payload.size(), header.crc};
   }
 
-  void load(const std::string& description) REQUIRES(mu_) {
+  void load(const std::string& description) HEADWAY_REQUIRES(mu_) {
     const uint64_t size = file_bytes();
     const std::string header = header_of(description);
     std::string found(std::min<uint64_t>(size, header.size()), '\0');
@@ -249,7 +249,7 @@ class FileCache : public CacheStore {
   }
 
   // The valid entries; what follows them is cut off.
-  void scan(uint64_t size) REQUIRES(mu_) {
+  void scan(uint64_t size) HEADWAY_REQUIRES(mu_) {
     EntryHeader header;
     while (!complete_ &&
            read_some(end_, reinterpret_cast<char*>(&header), sizeof header) == sizeof header) {
@@ -269,7 +269,7 @@ class FileCache : public CacheStore {
   }
 
   // The number of elements that the mark states, if it states the truth.
-  std::optional<int64_t> count_in(const EntryHeader& mark, uint64_t payload) const REQUIRES(mu_) {
+  std::optional<int64_t> count_in(const EntryHeader& mark, uint64_t payload) const HEADWAY_REQUIRES(mu_) {
     int64_t count = 0;
     if (mark.length != sizeof count) return std::nullopt;
     read(payload, reinterpret_cast<char*>(&count), sizeof count);
@@ -283,9 +283,9 @@ class FileCache : public CacheStore {
   const std::string path_;
   int fd_ = -1;
   Mutex mu_;
-  std::unordered_map<int64_t, Place> places_ GUARDED_BY(mu_);
-  std::optional<int64_t> complete_ GUARDED_BY(mu_);
-  uint64_t end_ GUARDED_BY(mu_) = 0;
+  std::unordered_map<int64_t, Place> places_ HEADWAY_GUARDED_BY(mu_);
+  std::optional<int64_t> complete_ HEADWAY_GUARDED_BY(mu_);
+  uint64_t end_ HEADWAY_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace

@@ -36,12 +36,12 @@ class SkipLedger {
   };
 
   // Notes a bad sample, in the order of the stream. Throws when the budget is spent.
-  void note(std::exception_ptr error) EXCLUDES(mu_);
-  void count_good(int64_t samples) EXCLUDES(mu_);
+  void note(std::exception_ptr error) HEADWAY_EXCLUDES(mu_);
+  void count_good(int64_t samples) HEADWAY_EXCLUDES(mu_);
 
-  int64_t skipped() const EXCLUDES(mu_);
-  void restore(int64_t skipped, int64_t seen) EXCLUDES(mu_);
-  int64_t seen() const EXCLUDES(mu_);
+  int64_t skipped() const HEADWAY_EXCLUDES(mu_);
+  void restore(int64_t skipped, int64_t seen) HEADWAY_EXCLUDES(mu_);
+  int64_t seen() const HEADWAY_EXCLUDES(mu_);
   const ErrorPolicy& policy() const { return policy_; }
 
   // The entries of a ledger file; a half-written last line is left out.
@@ -52,9 +52,9 @@ class SkipLedger {
 
   const ErrorPolicy policy_;
   mutable Mutex mu_;
-  std::FILE* file_ GUARDED_BY(mu_) = nullptr;
-  int64_t skipped_ GUARDED_BY(mu_) = 0;
-  int64_t seen_ GUARDED_BY(mu_) = 0;
+  std::FILE* file_ HEADWAY_GUARDED_BY(mu_) = nullptr;
+  int64_t skipped_ HEADWAY_GUARDED_BY(mu_) = 0;
+  int64_t seen_ HEADWAY_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace headway

@@ -276,7 +276,7 @@ std::string Pipeline::explain() const {
   text += "restoring a position\n" + (bounds.empty() ? "is a seek\n" : bounds);
   if (s.taken > 1) {
     double work_s = 0;
-    for (const StageSample& stage : s.done) work_s += stage.busy_s + stage.input_s;
+    for (const StageReading& stage : s.done) work_s += stage.busy_s + stage.input_s;
     const double n = double(s.taken), workers = std::max(1, s.threads);
     text += fmt::format(
         "consumer: {:.3f} ms of its own per element, {:.3f} ms waiting for one\n"

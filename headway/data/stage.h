@@ -65,7 +65,7 @@ class Stage : public std::enable_shared_from_this<Stage> {
   // Work begins with the first pop(), or here: never before a restore.
   void start();
   // No more work here or upstream; returns once nobody pulls from the input any more.
-  void stop() EXCLUDES(input_mu_);
+  void stop() HEADWAY_EXCLUDES(input_mu_);
 
   // "3/8 ready, waiting for input": for reports.
   std::string state() const;
@@ -91,8 +91,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
     Cursor after;                   // the input's position behind the slot
     int64_t ordinal_after = 0;
     Mutex mu;
-    std::exception_ptr error GUARDED_BY(mu);
-    int64_t error_row GUARDED_BY(mu) = 0;  // the earliest bad sample is the one reported
+    std::exception_ptr error HEADWAY_GUARDED_BY(mu);
+    int64_t error_row HEADWAY_GUARDED_BY(mu) = 0;  // the earliest bad sample is the one reported
     bool taken = false;                    // given out ahead of its turn
     bool remainder = false;                // a short last batch that nobody wants
   };
@@ -124,10 +124,10 @@ class Stage : public std::enable_shared_from_this<Stage> {
     Element sample;
   };
 
-  bool claim(Worker& worker, Work& work) REQUIRES(input_mu_);
-  bool open_slot() REQUIRES(input_mu_);
-  void close_slot() REQUIRES(input_mu_);
-  int64_t pull(Worker& worker, int64_t want, std::exception_ptr& error) REQUIRES(input_mu_);
+  bool claim(Worker& worker, Work& work) HEADWAY_REQUIRES(input_mu_);
+  bool open_slot() HEADWAY_REQUIRES(input_mu_);
+  void close_slot() HEADWAY_REQUIRES(input_mu_);
+  int64_t pull(Worker& worker, int64_t want, std::exception_ptr& error) HEADWAY_REQUIRES(input_mu_);
   void execute(Worker& worker, const Work& work);
   bool produce(Worker& worker, int64_t i, Task& task, SampleContext& context);
   bool finish(Worker& worker, Task& task, SampleContext& context, Element& sample);
@@ -135,8 +135,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
   bool grant(Task& task, int64_t bytes);
   void settle(Task& task, const Element& sample);
   bool record_failure(Task& task, Element& sample, const std::exception_ptr& error);
-  bool put_aside(Task& task, int64_t bytes, Element& sample) EXCLUDES(waiting_mu_);
-  bool resume(Worker& worker) EXCLUDES(waiting_mu_);
+  bool put_aside(Task& task, int64_t bytes, Element& sample) HEADWAY_EXCLUDES(waiting_mu_);
+  bool resume(Worker& worker) HEADWAY_EXCLUDES(waiting_mu_);
   void learn_size(Slot& slot, const Element& sample);
   void complete(Slot& slot, int64_t samples);
   void announce();
@@ -179,12 +179,12 @@ class Stage : public std::enable_shared_from_this<Stage> {
   std::atomic<int64_t> waiting_count_{0};
   std::atomic<int64_t> granted_{0};  // samples at work on granted room
   Mutex waiting_mu_;
-  std::map<std::pair<int64_t, int64_t>, Waiting> waiting_ GUARDED_BY(waiting_mu_);
+  std::map<std::pair<int64_t, int64_t>, Waiting> waiting_ HEADWAY_GUARDED_BY(waiting_mu_);
 
   mutable Mutex input_mu_;
-  std::unique_ptr<Iterator> input_ GUARDED_BY(input_mu_);
-  int64_t ordinal_ GUARDED_BY(input_mu_) = 0;  // elements pulled so far
-  Slot* open_ GUARDED_BY(input_mu_) = nullptr;
+  std::unique_ptr<Iterator> input_ HEADWAY_GUARDED_BY(input_mu_);
+  int64_t ordinal_ HEADWAY_GUARDED_BY(input_mu_) = 0;  // elements pulled so far
+  Slot* open_ HEADWAY_GUARDED_BY(input_mu_) = nullptr;
 
   // Downstream's own.
   bool first_to_see_ = true;  // no stage upstream has counted these elements

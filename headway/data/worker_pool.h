@@ -24,16 +24,16 @@ class WorkerActivity {
     int64_t since_ns = 0;  // 0: idle
   };
 
-  void begin(const std::string& stage) EXCLUDES(mu_);
+  void begin(const std::string& stage) HEADWAY_EXCLUDES(mu_);
   void set_op(const std::string* op) { op_.store(op, std::memory_order_relaxed); }
-  void set_file(const std::string* file) EXCLUDES(mu_);  // null: none
-  void end() EXCLUDES(mu_);
-  Snapshot snapshot() const EXCLUDES(mu_);
+  void set_file(const std::string* file) HEADWAY_EXCLUDES(mu_);  // null: none
+  void end() HEADWAY_EXCLUDES(mu_);
+  Snapshot snapshot() const HEADWAY_EXCLUDES(mu_);
 
  private:
   mutable Mutex mu_;
-  const std::string* stage_ GUARDED_BY(mu_) = nullptr;
-  std::string file_ GUARDED_BY(mu_);
+  const std::string* stage_ HEADWAY_GUARDED_BY(mu_) = nullptr;
+  std::string file_ HEADWAY_GUARDED_BY(mu_);
   std::atomic<int64_t> since_ns_{0};
   std::atomic<const std::string*> op_{nullptr};
 };
@@ -66,13 +66,13 @@ class WorkerPool {
 
   // Raises or lowers the number of active workers; threads are started as needed and parked, not
   // ended, when there are too many.
-  void set_threads(int threads) EXCLUDES(mu_);
+  void set_threads(int threads) HEADWAY_EXCLUDES(mu_);
   int threads() const { return active_.load(std::memory_order_relaxed); }
 
-  void add(std::shared_ptr<Stage> stage) EXCLUDES(mu_);
-  void remove(const Stage* stage) EXCLUDES(mu_);
-  std::vector<std::shared_ptr<Stage>> stages() const EXCLUDES(mu_);
-  std::vector<Worker*> workers() const EXCLUDES(mu_);
+  void add(std::shared_ptr<Stage> stage) HEADWAY_EXCLUDES(mu_);
+  void remove(const Stage* stage) HEADWAY_EXCLUDES(mu_);
+  std::vector<std::shared_ptr<Stage>> stages() const HEADWAY_EXCLUDES(mu_);
+  std::vector<Worker*> workers() const HEADWAY_EXCLUDES(mu_);
 
   // Notified when waiting work may have become ready: one worker, which wakes the next when there
   // is more than it can take.
@@ -86,7 +86,7 @@ class WorkerPool {
   void set_tick(std::function<void()> tick) { tick_ = std::move(tick); }
 
   // Lets every worker finish what it has in hand and joins all threads. Nothing runs afterwards.
-  void stop() EXCLUDES(mu_);
+  void stop() HEADWAY_EXCLUDES(mu_);
 
  private:
   void run(Worker& self);
@@ -97,9 +97,9 @@ class WorkerPool {
   std::atomic<int> active_{0};
   std::atomic<bool> stopping_{false};
   std::atomic<uint64_t> generation_{0};                         // of stages_
-  std::vector<std::shared_ptr<Stage>> stages_ GUARDED_BY(mu_);  // nearest to the consumer first
-  std::vector<std::unique_ptr<Worker>> workers_ GUARDED_BY(mu_);
-  std::vector<std::thread> threads_ GUARDED_BY(mu_);
+  std::vector<std::shared_ptr<Stage>> stages_ HEADWAY_GUARDED_BY(mu_);  // nearest to the consumer first
+  std::vector<std::unique_ptr<Worker>> workers_ HEADWAY_GUARDED_BY(mu_);
+  std::vector<std::thread> threads_ HEADWAY_GUARDED_BY(mu_);
   std::function<void()> tick_;
   std::atomic<int64_t> next_tick_ns_{0};
   std::atomic<bool> ticking_{false};

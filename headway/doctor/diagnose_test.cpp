@@ -161,7 +161,7 @@ TEST(Doctor, FindsAFilterThatDropsAll) {
                     .stuck_cores = 0.9,
                     .feed_goes_on = true,
                     .ended = false,
-                    .change = [](TraceSample& s) { s.stages[0].dropped = s.stages[0].in; }}),
+                    .change = [](TraceReading& s) { s.stages[0].dropped = s.stages[0].in; }}),
             "source-never-yields");
 }
 
@@ -196,7 +196,7 @@ TEST(Doctor, FindsWorkersThatStandStillInTheMiddle) {
 
 TEST(Doctor, FindsTheCpuQuotaBehindAStarvedRun) {
   const auto throttle = [](double share) {
-    return [share](TraceSample& s) {
+    return [share](TraceReading& s) {
       s.system.quota_periods = static_cast<int64_t>(10 * s.at_s);
       s.system.throttled_count = static_cast<int64_t>(10 * s.at_s * share);
     };
@@ -206,7 +206,7 @@ TEST(Doctor, FindsTheCpuQuotaBehindAStarvedRun) {
 }
 
 TEST(Doctor, TellsTooManyThreadsFromANoisyNeighbour) {
-  const auto crowd = [](TraceSample& s) {
+  const auto crowd = [](TraceReading& s) {
     s.system.cpu_s = 1.9 * s.at_s;
     s.system.run_queue_wait_s = 6 * s.at_s;
   };
@@ -222,7 +222,7 @@ TEST(Doctor, TellsTooManyThreadsFromANoisyNeighbour) {
 
 TEST(Doctor, FindsMemoryPressureButNotAMappedFile) {
   const auto faults = [](double full) {
-    return [full](TraceSample& s) {
+    return [full](TraceReading& s) {
       s.system.major_faults = static_cast<int64_t>(500 * s.at_s);
       s.system.memory_full_s = full * s.at_s;
     };
@@ -232,15 +232,15 @@ TEST(Doctor, FindsMemoryPressureButNotAMappedFile) {
 }
 
 TEST(Doctor, FindsAFullMemory) {
-  EXPECT_EQ(causes({.change = [](TraceSample& s) { s.system.available_bytes = 9'000'000; }}),
+  EXPECT_EQ(causes({.change = [](TraceReading& s) { s.system.available_bytes = 9'000'000; }}),
             "memory-limit");
 }
 
 TEST(Doctor, FindsALeakButNotACache) {
-  const auto leak = [](TraceSample& s) { s.system.rss_bytes += 400'000 * s.steps; };
+  const auto leak = [](TraceReading& s) { s.system.rss_bytes += 400'000 * s.steps; };
   EXPECT_EQ(causes({.change = leak}), "host-memory-leak");
   EXPECT_EQ(causes({.dataset = kCached, .change = leak}), "");
-  const auto settles = [](TraceSample& s) {
+  const auto settles = [](TraceReading& s) {
     s.system.rss_bytes += 300'000'000 * std::min<int64_t>(1, s.steps / 100);
   };
   EXPECT_EQ(causes({.change = settles}), "");
@@ -321,7 +321,7 @@ TEST(Doctor, FindsOneThreadBesideIdleCores) {
 
 TEST(Doctor, FindsABusyUpload) {
   const auto upload = [](double share) {
-    return [share](TraceSample& s) {
+    return [share](TraceReading& s) {
       s.times.seconds[static_cast<size_t>(StepPhase::kUpload)] = share * s.times.total();
     };
   };

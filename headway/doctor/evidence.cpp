@@ -12,12 +12,12 @@ constexpr int64_t kWarmUpSteps = 3;
 
 // Where the steady part begins: behind the warm-up, and where that leaves enough in the later half
 // of the run. A first epoch that fills a cache is over then; what became slow is not diluted.
-TraceSample first_steady(const Trace& trace) {
+TraceReading first_steady(const Trace& trace) {
   if (trace.samples.empty()) return {};
-  const TraceSample& last = trace.samples.back();
-  const TraceSample* first = &last;
+  const TraceReading& last = trace.samples.back();
+  const TraceReading* first = &last;
   for (size_t i = trace.samples.size(); i-- > 0;) {
-    const TraceSample& sample = trace.samples[i];
+    const TraceReading& sample = trace.samples[i];
     if (sample.steps < kWarmUpSteps) break;
     first = &sample;
     const bool enough =
@@ -27,9 +27,9 @@ TraceSample first_steady(const Trace& trace) {
   return *first;
 }
 
-int64_t elements(const TraceSample& sample) {
+int64_t elements(const TraceReading& sample) {
   int64_t sum = sample.batches;
-  for (const StageSample& stage : sample.stages) sum += stage.in + stage.out + stage.dropped;
+  for (const StageReading& stage : sample.stages) sum += stage.in + stage.out + stage.dropped;
   return sum;
 }
 
@@ -45,7 +45,7 @@ Evidence::Evidence(const Trace& t)
     : trace(t),
       run(t.run),
       first(first_steady(t)),
-      last(t.samples.empty() ? TraceSample{} : t.samples.back()),
+      last(t.samples.empty() ? TraceReading{} : t.samples.back()),
       seconds(last.at_s - first.at_s),
       steps(last.steps - first.steps) {
   look_at_the_end();
@@ -53,7 +53,7 @@ Evidence::Evidence(const Trace& t)
 
 void Evidence::look_at_the_end() {
   if (trace.ended() || trace.samples.empty()) return;
-  const TraceSample* since = &trace.samples.back();
+  const TraceReading* since = &trace.samples.back();
   for (size_t i = trace.samples.size(); i-- > 0;) {
     if (trace.samples[i].steps != last.steps || trace.samples[i].batches != last.batches) break;
     since = &trace.samples[i];
@@ -124,8 +124,8 @@ FeedDemand Evidence::feed() const {
   if (steps <= 0) return out;
   int64_t in = 0, dropped = 0;
   for (size_t i = 0; i < last.stages.size(); ++i) {
-    const StageSample& now = last.stages[i];
-    const StageSample before = i < first.stages.size() ? first.stages[i] : StageSample{};
+    const StageReading& now = last.stages[i];
+    const StageReading before = i < first.stages.size() ? first.stages[i] : StageReading{};
     const double busy = (now.busy_s - before.busy_s) / double(steps);
     const double serial = (now.input_s - before.input_s) / double(steps);
     out.work_s += busy + serial;
@@ -158,8 +158,8 @@ std::optional<std::string> Evidence::note(NoteKind kind) const {
 std::vector<Stretch> stretches(const Trace& trace, int64_t count, bool warm_up) {
   std::vector<Stretch> out;
   if (trace.samples.empty()) return out;
-  const TraceSample zero;
-  const TraceSample* from = &zero;
+  const TraceReading zero;
+  const TraceReading* from = &zero;
   if (!warm_up) {
     const auto begun = std::find_if(trace.samples.begin(), trace.samples.end(),
                                     [](const auto& s) { return s.steps >= kWarmUpSteps; });
@@ -167,7 +167,7 @@ std::vector<Stretch> stretches(const Trace& trace, int64_t count, bool warm_up) 
     from = &*begun;
   }
   const int64_t each = std::max<int64_t>(1, (trace.samples.back().steps - from->steps) / count);
-  for (const TraceSample& to : trace.samples) {
+  for (const TraceReading& to : trace.samples) {
     const int64_t steps = to.steps - from->steps;
     if (steps < each) continue;
     Stretch& s = out.emplace_back();

@@ -42,7 +42,7 @@ class Evidence {
 
   const Trace& trace;
   const RunFacts& run;
-  const TraceSample first, last;  // of the steady part
+  const TraceReading first, last;  // of the steady part
   const double seconds;
   const int64_t steps;
 

@@ -103,7 +103,7 @@ template <typename F>
 Trace with_memory(F&& bytes) {
   Trace trace = that_only_steps({.busy = 0.95, .tensor = 0.5});
   for (double at = 1; at < 20; at += 0.5) {
-    TraceSample& sample = trace.samples.emplace_back();
+    TraceReading& sample = trace.samples.emplace_back();
     sample.at_s = at;
     sample.gpu.memory_bytes = 139'000'000'000, sample.gpu.memory_used = int64_t(bytes(at));
   }

@@ -40,25 +40,25 @@ std::string cause(const Trace& trace) {
 template <typename F>
 std::string cause_when(F&& change) {
   Trace trace = looked_at();
-  for (NumbersSample& look : trace.numbers) change(look);
+  for (NumbersReading& look : trace.numbers) change(look);
   return cause(trace);
 }
 
 TEST(Gradients, ThatAreSoundGiveNoWarning) { EXPECT_EQ(cause(looked_at()), "healthy"); }
 
 TEST(Gradients, VanishOnTheWayBack) {
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.gradients[0] = 1e-7; }),
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.gradients[0] = 1e-7; }),
             "vanishing-gradients");
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.gradients[0] = 1e-4; }), "healthy");
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.gradients[0] = 1e-4; }), "healthy");
 }
 
 TEST(Gradients, ExplodeOnTheWayBack) {
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.gradients[0] = 5; }), "exploding-gradients");
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.gradients[0] = 0.3; }), "healthy");
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.gradients[0] = 5; }), "exploding-gradients");
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.gradients[0] = 0.3; }), "healthy");
 }
 
 TEST(Gradients, ManyTimesTheWeightsExplode) {
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.gradients.assign(8, 30); }),
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.gradients.assign(8, 30); }),
             "exploding-gradients");
 }
 
@@ -72,7 +72,7 @@ TEST(Gradients, ThatAreNotNumbersNameTheWeightAndTheStep) {
 }
 
 TEST(Gradients, ThatNeverComeAreNotConnected) {
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.gradients[2] = look.gradients[3] = -1; }),
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.gradients[2] = look.gradients[3] = -1; }),
             "gradient-not-connected");
   Trace once = looked_at();
   once.numbers[0].gradients[2] = -1;
@@ -80,7 +80,7 @@ TEST(Gradients, ThatNeverComeAreNotConnected) {
 }
 
 TEST(Weights, ThatNeverMoveAreNamed) {
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.updates[4] = 0; }), "weights-not-updated");
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.updates[4] = 0; }), "weights-not-updated");
   Trace trace = looked_at();
   trace.notes.push_back({NoteKind::kLeftOut, 1, "128x64"});
   EXPECT_EQ(cause(trace), "weights-not-updated");
@@ -96,17 +96,17 @@ TEST(Weights, ThatBeganAlikeAreABadStart) {
 }
 
 TEST(Units, ThatNeverFireAreDead) {
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.dead_units[1] = 0.9; }), "dead-relu");
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.dead_units[1] = 0.6; }), "healthy");
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.dead_units[1] = 0.9; }), "dead-relu");
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.dead_units[1] = 0.6; }), "healthy");
   Trace recovered = looked_at();
   for (size_t i = 0; i + 1 < recovered.numbers.size(); ++i) recovered.numbers[i].dead_units[1] = 1;
   EXPECT_EQ(cause(recovered), "healthy");
 }
 
 TEST(Inputs, FarFromOneAreNotScaled) {
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.input_mean = 120, look.input_std = 70; }),
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.input_mean = 120, look.input_std = 70; }),
             "input-not-scaled");
-  EXPECT_EQ(cause_when([](NumbersSample& look) { look.input_mean = 2, look.input_std = 5; }),
+  EXPECT_EQ(cause_when([](NumbersReading& look) { look.input_mean = 2, look.input_std = 5; }),
             "healthy");
 }
 

@@ -248,9 +248,9 @@ void Ledger::take_timers(const Trace& trace, double last_s) {
   const bool gpu = trace.run.on_gpu();
   const double end = trace.samples.back().at_s;
   training_ = evidence.started();
-  const TraceSample* before = nullptr;
-  for (const TraceSample& now : trace.samples) {
-    const TraceSample* from = std::exchange(before, &now);
+  const TraceReading* before = nullptr;
+  for (const TraceReading& now : trace.samples) {
+    const TraceReading* from = std::exchange(before, &now);
     if (!from || from->at_s < evidence.first.at_s || now.at_s <= end - last_s) continue;
     const double seconds = now.at_s - from->at_s;
     if (seconds <= 0) continue;

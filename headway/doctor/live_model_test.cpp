@@ -95,20 +95,20 @@ TEST(LiveModel, ParametersOfJaxThatAreNeverReplacedAreNamed) {
 TEST(LiveModel, WhoseFirstKernelsGetNextToNothingVanishesOnlyIfNothingIsLearnt) {
   for (const double last : {0.4, 2.29}) {
     Trace trace = looked_at(last);
-    for (NumbersSample& look : trace.numbers) look.gradients[0] = 1e-8, look.gradients[2] = 1e-5;
+    for (NumbersReading& look : trace.numbers) look.gradients[0] = 1e-8, look.gradients[2] = 1e-5;
     EXPECT_EQ(first_cause(trace), last < 1 ? "none" : "vanishing-gradients");
   }
 }
 
 TEST(LiveModel, AnEmbeddingThatGetsLittleIsNoVanishing) {
   Trace trace = looked_at(2.29);
-  for (NumbersSample& look : trace.numbers) look.gradients[0] = 0;
+  for (NumbersReading& look : trace.numbers) look.gradients[0] = 0;
   EXPECT_NE(first_cause(trace), "vanishing-gradients");
 }
 
 TEST(LiveModel, WhoseKernelsGetExactlyNothingIsDead) {
   Trace trace = looked_at(2.29);
-  for (NumbersSample& look : trace.numbers) look.gradients = {0, 0, 0, 0, 0, 0.01};
+  for (NumbersReading& look : trace.numbers) look.gradients = {0, 0, 0, 0, 0, 0.01};
   EXPECT_EQ(first_cause(trace), "dead-relu");
 }
 
@@ -134,7 +134,7 @@ TEST(LiveModel, WhoseWeightsBeganFarTooLargeOrSmallBeganBadly) {
 TEST(LiveModel, WhoseFirstLayerIsGivenLargeNumbersIsNotScaledOnlyIfLittleIsLearnt) {
   for (const double last : {0.4, 2.0}) {
     Trace trace = looked_at(last);
-    for (NumbersSample& look : trace.numbers) look.input_mean = 100, look.input_std = 300;
+    for (NumbersReading& look : trace.numbers) look.input_mean = 100, look.input_std = 300;
     EXPECT_EQ(first_cause(trace), last < 1 ? "none" : "input-not-scaled");
   }
 }

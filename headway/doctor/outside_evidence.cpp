@@ -155,8 +155,8 @@ bool OutsideEvidence::trains_itself() const {
 bool OutsideEvidence::memory_grows() const {
   constexpr double kBackS = 15, kByAtLeast = 20e6, kShare = 0.02;
   if (trace.samples.empty()) return false;
-  const TraceSample& now = trace.samples.back();
-  const TraceSample* then = &now;
+  const TraceReading& now = trace.samples.back();
+  const TraceReading* then = &now;
   for (size_t i = trace.samples.size(); i-- > 0 && now.at_s - then->at_s < kBackS;)
     then = &trace.samples[i];
   const double before = double(then->system.rss_bytes);

@@ -165,7 +165,7 @@ Trace before_the_first_batch(double grown_bytes) {
   seen.threads = {{.name = "python", .count = 4, .cores = 1.8, .busiest = 0.9}};
   seen.cores = 1.8;
   for (int i = 0; i <= 60; ++i) {
-    TraceSample& sample = trace.samples.emplace_back();
+    TraceReading& sample = trace.samples.emplace_back();
     sample.at_s = 0.5 * i;
     sample.system.rss_bytes = static_cast<int64_t>(500e6 + grown_bytes * i / 60);
   }
@@ -190,7 +190,7 @@ Trace after_the_first_batch(double later_per_s) {
   trace.outside.progress.first_step_s = 22;
   trace.outside.shuffles_at = users(12, "", "pipe = pipe.map(f).shuffle(40000)");
   for (int i = 0; i <= 56; ++i) {
-    TraceSample& sample = trace.samples.emplace_back();
+    TraceReading& sample = trace.samples.emplace_back();
     sample.at_s = 0.5 * i;
     const double filling = std::min(22.0, sample.at_s), later = sample.at_s - filling;
     sample.system.rss_bytes = static_cast<int64_t>(300e6 + 20e6 * filling + later_per_s * later);

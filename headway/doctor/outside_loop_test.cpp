@@ -68,7 +68,7 @@ std::string cause_of_paces(StepTime step_s) {
   Trace trace = watched({training(300)});
   double steps = 0;
   for (int i = 0; i < 40; ++i) {
-    TraceSample sample;
+    TraceReading sample;
     sample.at_s = 0.5 * i;
     steps += 0.5 / step_s(i);
     sample.steps = int64_t(steps);

@@ -173,7 +173,7 @@ std::string cause_of_growth(double asked_for, double per_s = 10e6, int seconds =
   if (list_grows) trace.outside.keeps_at = users(9, "main", "maps.append(map)");
   trace.outside.at_s = seconds;
   for (int i = 0; i <= 2 * seconds; ++i) {
-    TraceSample& sample = trace.samples.emplace_back();
+    TraceReading& sample = trace.samples.emplace_back();
     sample.at_s = 0.5 * i;
     sample.system.rss_bytes = static_cast<int64_t>(500e6 + per_s / 2 * i);
     sample.system.writable_bytes = static_cast<int64_t>(3e9 + asked_for * per_s / 2 * i);

@@ -63,12 +63,12 @@ struct Simulation {
   double stuck_cores = 0;
   bool feed_goes_on = false;
   bool ended = true;
-  std::function<void(TraceSample&)> change{};  // the last word, sample by sample
+  std::function<void(TraceReading&)> change{};  // the last word, sample by sample
 };
 
-inline TraceSample simulated_sample(const Simulation& s, double at_s, double steps,
+inline TraceReading simulated_sample(const Simulation& s, double at_s, double steps,
                                     double quiet_s) {
-  TraceSample out;
+  TraceReading out;
   out.at_s = at_s;
   out.steps = static_cast<int64_t>(steps);
   const double n = double(out.steps);
@@ -89,7 +89,7 @@ inline TraceSample simulated_sample(const Simulation& s, double at_s, double ste
   put(StepPhase::kCheckpoint, s.checkpoint_ms);
   put(StepPhase::kValidation, s.validation_ms);
   const double made = n + (s.feed_goes_on ? 100 * quiet_s : 0);
-  StageSample& stage = out.stages.emplace_back();
+  StageReading& stage = out.stages.emplace_back();
   stage.in = static_cast<int64_t>(made * double(s.batch));
   stage.out = out.batches;
   stage.busy_s = 1e-3 * s.op_ms * n;
@@ -150,7 +150,7 @@ inline Trace simulate(const Simulation& s) {
       const double step = std::max(own + s.callback_ms, feed) + s.checkpoint_ms + s.validation_ms;
       steps += 1e3 * s.sample_s / step;
     }
-    TraceSample sample = simulated_sample(s, at, steps, quiet);
+    TraceReading sample = simulated_sample(s, at, steps, quiet);
     const double done =
         double(sample.losses - (trace.samples.empty() ? 0 : trace.samples.back().losses));
     const double loss = s.loss + (s.loss_at_end - s.loss) * at / s.seconds;

@@ -21,7 +21,7 @@ int64_t samples_in(const Element& batch) {
   return batch.empty() || batch.fields()[0].value.rank() == 0 ? 1 : batch.fields()[0].value.dim(0);
 }
 
-bool FeedWatch::look(TraceSample& sample, std::vector<StageFacts>& stages) const {
+bool FeedWatch::look(TraceReading& sample, std::vector<StageFacts>& stages) const {
   sample.batches = earlier_.batches;
   sample.skipped = earlier_.skipped;
   sample.stages = earlier_.stages;
@@ -45,7 +45,7 @@ bool FeedWatch::look(TraceSample& sample, std::vector<StageFacts>& stages) const
   return changed;
 }
 
-void FeedWatch::follow(const Pipeline* pipeline, TraceSample so_far) {
+void FeedWatch::follow(const Pipeline* pipeline, TraceReading so_far) {
   earlier_ = std::move(so_far);
   pipeline_ = pipeline;
 }

@@ -16,14 +16,14 @@ int64_t samples_in(const Element& batch);  // its rows; 1 for what has none
 class FeedWatch {
  public:
   // Fills in what is known of the feed. True: `stages` were others before.
-  bool look(TraceSample& sample, std::vector<StageFacts>& stages) const;
+  bool look(TraceReading& sample, std::vector<StageFacts>& stages) const;
   // The next one counts from 0: `so_far` is the last look at those before it. Null: none.
-  void follow(const Pipeline* pipeline, TraceSample so_far);
+  void follow(const Pipeline* pipeline, TraceReading so_far);
   const Pipeline* pipeline() const { return pipeline_; }
 
  private:
   const Pipeline* pipeline_ = nullptr;
-  TraceSample earlier_;
+  TraceReading earlier_;
 };
 
 }  // namespace headway

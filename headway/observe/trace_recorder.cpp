@@ -95,7 +95,7 @@ void TraceRecorder::enter(RunPhase phase) {
 
 void TraceRecorder::watch(const Pipeline* pipeline) {
   MutexLock lock(mu_);
-  TraceSample sum;
+  TraceReading sum;
   look_at_feed(sum);
   feed_.follow(pipeline, std::move(sum));
 }
@@ -121,7 +121,7 @@ void TraceRecorder::weights(std::vector<WeightFacts> weights, std::vector<std::s
   if (writer_) writer_->write(trace_.weights, trace_.layers);
 }
 
-void TraceRecorder::numbers(NumbersSample numbers) {
+void TraceRecorder::numbers(NumbersReading numbers) {
   MutexLock lock(mu_);
   numbers.at_s = since_start_s();
   if (writer_ && numbers_kept_.keeps_next()) writer_->write(numbers);
@@ -129,7 +129,7 @@ void TraceRecorder::numbers(NumbersSample numbers) {
   thin_out(trace_.numbers, kMaxNumbers);
 }
 
-void TraceRecorder::replay(const ReplaySample& replay) {
+void TraceRecorder::replay(const ReplayReading& replay) {
   MutexLock lock(mu_);
   trace_.replay = replay;
   if (writer_) writer_->write(replay);
@@ -158,7 +158,7 @@ void TraceRecorder::note(TraceNote note) {
   if (writer_) writer_->write(trace_.notes.back());
 }
 
-void TraceRecorder::look_at_feed(TraceSample& sample) {
+void TraceRecorder::look_at_feed(TraceReading& sample) {
   if (feed_.look(sample, trace_.stages) && writer_) writer_->write(trace_.stages);
 }
 
@@ -176,7 +176,7 @@ void TraceRecorder::find_gpu() {
 }
 
 // What the driver says holds for about the time since the last look.
-GpuSample TraceRecorder::look_at_gpu(double now_s) {
+GpuReading TraceRecorder::look_at_gpu(double now_s) {
   if (const auto gpu = nvml_->read_at(gpu_address_)) {
     const double seconds = now_s - gpu_at_s_;
     gpu_.busy_s += gpu->recent * seconds;
@@ -191,7 +191,7 @@ GpuSample TraceRecorder::look_at_gpu(double now_s) {
 }
 
 void TraceRecorder::look() {
-  TraceSample sample;
+  TraceReading sample;
   const int64_t now = now_ns();
   sample.at_s = 1e-9 * double(now - begun_ns_);
   sample.phase = phase_.load(std::memory_order_relaxed);

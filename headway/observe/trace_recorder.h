@@ -36,43 +36,43 @@ class TraceRecorder {
   TraceRecorder(const TraceRecorder&) = delete;
 
   // All of these: training thread only.
-  void facts(RunFacts facts) EXCLUDES(mu_);  // once more is known
-  void enter(RunPhase phase) EXCLUDES(mu_);  // what begins now
-  void watch(const Pipeline* pipeline) EXCLUDES(mu_);
+  void facts(RunFacts facts) HEADWAY_EXCLUDES(mu_);  // once more is known
+  void enter(RunPhase phase) HEADWAY_EXCLUDES(mu_);  // what begins now
+  void watch(const Pipeline* pipeline) HEADWAY_EXCLUDES(mu_);
   void loss(int64_t step, double value);
   void callback_time(size_t callback, int64_t ns);
-  void weights(std::vector<WeightFacts> weights, std::vector<std::string> layers) EXCLUDES(mu_);
-  void numbers(NumbersSample numbers) EXCLUDES(mu_);
-  void replay(const ReplaySample& replay) EXCLUDES(mu_);
+  void weights(std::vector<WeightFacts> weights, std::vector<std::string> layers) HEADWAY_EXCLUDES(mu_);
+  void numbers(NumbersReading numbers) HEADWAY_EXCLUDES(mu_);
+  void replay(const ReplayReading& replay) HEADWAY_EXCLUDES(mu_);
   void position(int64_t epoch, int64_t step_in_epoch, double learning_rate);
-  void epoch_done(TraceEpoch epoch) EXCLUDES(mu_);
-  void note(TraceNote note) EXCLUDES(mu_);  // its time is filled in
-  void note(NoteKind kind, const std::string& text) EXCLUDES(mu_) {
+  void epoch_done(TraceEpoch epoch) HEADWAY_EXCLUDES(mu_);
+  void note(TraceNote note) HEADWAY_EXCLUDES(mu_);  // its time is filled in
+  void note(NoteKind kind, const std::string& text) HEADWAY_EXCLUDES(mu_) {
     note(TraceNote{.kind = kind, .text = text});
   }
   void rest();       // nothing is looked at ...
   int64_t resume();  // ... until here; for how many ns. Looks come that much later.
-  Trace finish(const std::string& ending) EXCLUDES(mu_);
+  Trace finish(const std::string& ending) HEADWAY_EXCLUDES(mu_);
 
   // Called by the recorder's own thread with what is known and with who waits for what, when
   // nothing has moved for a while; again after twice as long. Set it before the run begins.
   using Alarm = std::function<void(const Trace& trace, const std::string& waits)>;
-  void when_quiet(Alarm alarm) EXCLUDES(mu_);
+  void when_quiet(Alarm alarm) HEADWAY_EXCLUDES(mu_);
   // Called by that thread after every look. Set it before the run begins.
-  void when_looked(std::function<void(const Trace&)> show) EXCLUDES(mu_);
-  Trace so_far() EXCLUDES(mu_);         // with a look at this moment; any thread, before finish()
-  void interrupt_feed() EXCLUDES(mu_);  // next() of the watched pipeline throws; any thread
+  void when_looked(std::function<void(const Trace&)> show) HEADWAY_EXCLUDES(mu_);
+  Trace so_far() HEADWAY_EXCLUDES(mu_);         // with a look at this moment; any thread, before finish()
+  void interrupt_feed() HEADWAY_EXCLUDES(mu_);  // next() of the watched pipeline throws; any thread
 
  private:
   void run();
   void stop();
-  void look() REQUIRES(mu_);
-  double look_and_rest() EXCLUDES(mu_);
-  void look_at_feed(TraceSample& sample) REQUIRES(mu_);
-  void find_gpu() EXCLUDES(mu_);
-  GpuSample look_at_gpu(double now_s) REQUIRES(mu_);
-  void report_stall() EXCLUDES(mu_);
-  void show_looked() EXCLUDES(mu_);
+  void look() HEADWAY_REQUIRES(mu_);
+  double look_and_rest() HEADWAY_EXCLUDES(mu_);
+  void look_at_feed(TraceReading& sample) HEADWAY_REQUIRES(mu_);
+  void find_gpu() HEADWAY_EXCLUDES(mu_);
+  GpuReading look_at_gpu(double now_s) HEADWAY_REQUIRES(mu_);
+  void report_stall() HEADWAY_EXCLUDES(mu_);
+  void show_looked() HEADWAY_EXCLUDES(mu_);
   double since_start_s() const;
   double watched_s() const;  // without the rests
 
@@ -88,19 +88,19 @@ class TraceRecorder {
   std::atomic<int64_t> losses_{0}, bad_losses_{0}, first_bad_step_{0};
   std::atomic<int64_t> epoch_{0}, step_in_epoch_{0};
   std::vector<std::atomic<int64_t>> callback_ns_;  // as RunFacts::callbacks
-  FileSample files_before_;                        // what others had read before this run
+  FileReading files_before_;                        // what others had read before this run
 
   Mutex mu_;
-  Trace trace_ GUARDED_BY(mu_);
-  std::unique_ptr<TraceWriter> writer_ GUARDED_BY(mu_);
-  FeedWatch feed_ GUARDED_BY(mu_);
-  SystemSampler system_ GUARDED_BY(mu_);
-  std::unique_ptr<Nvml> nvml_ GUARDED_BY(mu_);  // once it is open
-  GpuSample gpu_ GUARDED_BY(mu_);               // so far ...
-  double gpu_at_s_ GUARDED_BY(mu_) = 0;         // ... up to here
-  Alarm alarm_ GUARDED_BY(mu_);
-  std::function<void(const Trace&)> show_ GUARDED_BY(mu_);
-  Thinning epochs_kept_ GUARDED_BY(mu_){1000}, numbers_kept_ GUARDED_BY(mu_){200};
+  Trace trace_ HEADWAY_GUARDED_BY(mu_);
+  std::unique_ptr<TraceWriter> writer_ HEADWAY_GUARDED_BY(mu_);
+  FeedWatch feed_ HEADWAY_GUARDED_BY(mu_);
+  SystemReader system_ HEADWAY_GUARDED_BY(mu_);
+  std::unique_ptr<Nvml> nvml_ HEADWAY_GUARDED_BY(mu_);  // once it is open
+  GpuReading gpu_ HEADWAY_GUARDED_BY(mu_);               // so far ...
+  double gpu_at_s_ HEADWAY_GUARDED_BY(mu_) = 0;         // ... up to here
+  Alarm alarm_ HEADWAY_GUARDED_BY(mu_);
+  std::function<void(const Trace&)> show_ HEADWAY_GUARDED_BY(mu_);
+  Thinning epochs_kept_ HEADWAY_GUARDED_BY(mu_){1000}, numbers_kept_ HEADWAY_GUARDED_BY(mu_){200};
 
   std::mutex wake_mu_;
   std::condition_variable wake_;

@@ -51,7 +51,7 @@ struct WatchedFeed::Impl {
     options.when_stuck(judged(trace), report);
   }
 
-  void finish() EXCLUDES(mu) {
+  void finish() HEADWAY_EXCLUDES(mu) {
     MutexLock lock(mu);
     if (ended) return;
     recorder.watch(nullptr);
@@ -66,7 +66,7 @@ struct WatchedFeed::Impl {
   std::string ending = "stopped";  // what finish() would say of it
   std::atomic<bool> stuck{false};  // now
   Mutex mu;
-  std::optional<Trace> ended GUARDED_BY(mu);  // once it has
+  std::optional<Trace> ended HEADWAY_GUARDED_BY(mu);  // once it has
 };
 
 WatchedFeed::WatchedFeed(const Dataset& dataset, WatchOptions options)

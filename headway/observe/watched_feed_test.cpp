@@ -74,7 +74,7 @@ TEST(WatchedFeed, SaysWhatBoundsAMeasuredFeed) {
   EXPECT_EQ(bound.severity, Severity::kInfo);
   EXPECT_NE(bound.summary.find("hash"), std::string::npos) << bound.summary;
   EXPECT_EQ(verdict(trace, diagnose(trace)).state, State::kHealthy);
-  measured.change = [](TraceSample& s) {
+  measured.change = [](TraceReading& s) {
     s.system.cpu_s = 0.5 * s.at_s;
     s.system.run_queue_wait_s = 1.5 * s.at_s;
   };

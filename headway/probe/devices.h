@@ -24,14 +24,14 @@ class Devices {
   const std::vector<SeenGpu>& seen() const { return seen_; }
   bool used() const;  // does the run use one?
   // Of those of the run together, since the watch began; all 0 while it uses none.
-  const GpuSample& counters() const { return counters_; }
+  const GpuReading& counters() const { return counters_; }
 
  private:
   Nvml nvml_;
   std::vector<SeenGpu> seen_;
   int64_t samples_ = 0;
   Stage stage_ = Stage::kBefore;
-  GpuSample counters_{};
+  GpuReading counters_{};
   double looked_s_ = 0;
   double utilisation_ = -1;  // of the busiest that the run uses; -1: it uses none
 };

@@ -159,7 +159,7 @@ void LiveModel::find_input(const PythonFrame& frame, Found& found) {
   if (kernel && *kernel == found.weights[0].first) found.input = input;
 }
 
-void LiveModel::read_input(const Found& found, NumbersSample& sample) {
+void LiveModel::read_input(const Found& found, NumbersReading& sample) {
   const auto tensor = found.input != 0 ? tensors_.of_object(found.input) : std::nullopt;
   if (!tensor || !tensor->is_real()) return;
   const std::vector<double> values = tensors_.values_of(*tensor, kSampled);
@@ -183,7 +183,7 @@ LiveModel::Found LiveModel::find(const PythonThread& thread) {
   return found;
 }
 
-void LiveModel::read_weights(const Found& found, NumbersSample& sample) {
+void LiveModel::read_weights(const Found& found, NumbersReading& sample) {
   std::set<uint64_t> in_model;
   std::vector<std::pair<uint64_t, std::string>> all = found.weights;
   for (const auto& [object, name] : all) in_model.insert(object);
@@ -230,13 +230,13 @@ void LiveModel::read_weights(const Found& found, NumbersSample& sample) {
 
 // A gradient that is 0 now and is not at other times was cleared, and what goes back from the loss
 // has not come to it yet: it says nothing.
-void LiveModel::leave_out_cleared(NumbersSample& sample) {
+void LiveModel::leave_out_cleared(NumbersReading& sample) {
   had_gradient_.resize(sample.gradients.size());
   for (size_t i = 0; i < sample.gradients.size(); ++i) {
     if (sample.gradients[i] == 0 && had_gradient_[i]) sample.gradients[i] = -1;
     if (sample.gradients[i] <= 0 || had_gradient_[i]) continue;
     had_gradient_[i] = true;
-    for (NumbersSample& earlier : numbers_)
+    for (NumbersReading& earlier : numbers_)
       if (i < earlier.gradients.size() && earlier.gradients[i] == 0) earlier.gradients[i] = -1;
   }
 }
@@ -278,7 +278,7 @@ void LiveModel::look(const PythonThread& thread, double now_s, int64_t step) {
   const bool torch = !found.weights.empty() || !found.held.empty();
   if (torch || !found.arrays.empty()) {
     if (first_step_ < 0) first_step_ = step, arrays_ = found.arrays;
-    NumbersSample sample{.step = step, .at_s = now_s};
+    NumbersReading sample{.step = step, .at_s = now_s};
     read_weights(found, sample);
     read_input(found, sample);
     leave_out_cleared(sample);

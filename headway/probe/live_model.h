@@ -28,7 +28,7 @@ class LiveModel {
 
   const SeenModel& seen() const { return seen_; }
   const std::vector<WeightFacts>& weights() const { return facts_; }
-  const std::vector<NumbersSample>& numbers() const { return numbers_; }
+  const std::vector<NumbersReading>& numbers() const { return numbers_; }
 
  private:
   enum class Kind : uint8_t { kOther, kModule, kOptimizer, kTrainer };
@@ -54,9 +54,9 @@ class LiveModel {
   void list_weights(uint64_t module, const std::string& path, int depth, Found& found);
   void list_arrays(uint64_t object, int depth, std::set<uint64_t>& arrays);
   void read_optimizer(uint64_t optimizer, Found& found);
-  void read_weights(const Found& found, NumbersSample& sample);
-  void read_input(const Found& found, NumbersSample& sample);
-  void leave_out_cleared(NumbersSample& sample);
+  void read_weights(const Found& found, NumbersReading& sample);
+  void read_input(const Found& found, NumbersReading& sample);
+  void leave_out_cleared(NumbersReading& sample);
   void count(int64_t step);
   void count_hooks(const Found& found);
 
@@ -73,7 +73,7 @@ class LiveModel {
   double next_s_ = 0;
   SeenModel seen_;
   std::vector<WeightFacts> facts_;
-  std::vector<NumbersSample> numbers_;
+  std::vector<NumbersReading> numbers_;
 };
 
 }  // namespace headway

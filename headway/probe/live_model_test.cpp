@@ -151,9 +151,9 @@ TEST_F(LiveModelTest, WhatTheFirstLayerIsGivenIsRead) {
       "        for _ in range(500): model[0](batch)\n";
   if (!watch(made, step)) GTEST_SKIP() << "no PyTorch here, or not to be read";
   EXPECT_EQ(model_->weights().at(0).fan_in, 6);
-  const auto read = [](const NumbersSample& look) { return look.input_std >= 0; };
+  const auto read = [](const NumbersReading& look) { return look.input_std >= 0; };
   const auto& looks = model_->numbers();
-  const auto found = std::find_if(looks.begin(), looks.end(), [&](const NumbersSample& look) {
+  const auto found = std::find_if(looks.begin(), looks.end(), [&](const NumbersReading& look) {
     return read(look) && look.input_mean > 100;
   });
   ASSERT_NE(found, looks.end());

@@ -364,12 +364,12 @@ void Watcher::read_counters() {
 
   if (main_ != system_of_ || now >= next_system_s_) {  // its cgroup may change
     read_limits_of(main_);
-    system_ = std::make_unique<SystemSampler>("", std::to_string(main_));
+    system_ = std::make_unique<SystemReader>("", std::to_string(main_));
     system_of_ = main_;
     next_system_s_ = now + kAroundEveryS;
   }
   const SeenProgress progress = this->progress();
-  TraceSample sample;
+  TraceReading sample;
   sample.at_s = now;
   // Output and variables count from moments of their own: a sample goes on where the last one
   // stood.

@@ -99,14 +99,14 @@ class Watcher {
   RandomFactor pause_;
   VariableProgress::Loops loops_;
   bool keras_fits_ = false, lightning_fits_ = false;
-  std::unique_ptr<SystemSampler> system_;
+  std::unique_ptr<SystemReader> system_;
   pid_t system_of_ = 0;
   double next_system_s_ = 0;
   Outside seen_;
   std::vector<SeenValue> other_values_;
   bool reads_others_ = false;
   RunFacts run_;
-  std::vector<TraceSample> samples_;
+  std::vector<TraceReading> samples_;
   double next_stacks_s_ = 0, next_counters_s_ = 0, next_around_s_ = 1;
   double counters_share_ = 0;  // of a core, that reading counters takes
   double moved_s_ = 0;         // when output, a step or reading last moved

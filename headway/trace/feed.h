@@ -34,7 +34,7 @@ struct StageFacts {
 };
 
 // Counted from the start of its pipeline, so that any two samples give what happened between them.
-struct StageSample {
+struct StageReading {
   int64_t in = 0, out = 0, dropped = 0, bytes_out = 0;  // elements; out: elements or batches
   double busy_s = 0;                                    // in operators, all workers together
   double input_s = 0;  // in the source and in serial operators, one worker at a time
@@ -43,8 +43,8 @@ struct StageSample {
   std::vector<double> op_busy_s{};                  // as StageFacts::ops, by those that were timed
 
   // With the counts of `other` added `times` times (-1: taken away); what holds now stays.
-  StageSample plus(const StageSample& other, int64_t times = 1) const {
-    StageSample sum = *this;
+  StageReading plus(const StageReading& other, int64_t times = 1) const {
+    StageReading sum = *this;
     sum.in += times * other.in;
     sum.out += times * other.out;
     sum.dropped += times * other.dropped;

@@ -19,7 +19,7 @@ struct WeightFacts {
 
 // What training looked like in one step that was looked at. Norms are root mean squares, so that
 // large and small weights compare. -1: not known; NaN: not finite.
-struct NumbersSample {
+struct NumbersReading {
   int64_t step = 0;
   double at_s = 0;
   std::vector<double> gradients{};   // as Trace::weights; -1: the weight got no gradient

@@ -4,8 +4,8 @@
 
 namespace headway {
 
-StageSample StageCounters::sample() const {
-  StageSample out{.in = elements_in,
+StageReading StageCounters::sample() const {
+  StageReading out{.in = elements_in,
                   .out = elements_out,
                   .dropped = dropped,
                   .bytes_out = bytes_out,

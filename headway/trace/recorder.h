@@ -21,7 +21,7 @@ struct OpCounters {
 // What one stage of a pipeline has done so far. Workers add with relaxed atomics; anyone may read.
 struct StageCounters {
   explicit StageCounters(StageFacts facts) : facts(std::move(facts)), ops(this->facts.ops.size()) {}
-  StageSample sample() const;
+  StageReading sample() const;
 
   const StageFacts facts;
   std::vector<OpCounters> ops;  // as many as facts.ops, always
@@ -64,7 +64,7 @@ class Recorder {
 
  private:
   mutable Mutex mu_;
-  std::vector<std::shared_ptr<StageCounters>> stages_ GUARDED_BY(mu_);
+  std::vector<std::shared_ptr<StageCounters>> stages_ HEADWAY_GUARDED_BY(mu_);
 };
 
 }  // namespace headway

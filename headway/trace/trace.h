@@ -12,7 +12,7 @@
 #include "headway/trace/numbers.h"
 #include "headway/trace/outside.h"
 #include "headway/trace/step_counters.h"
-#include "headway/trace/system_sampler.h"
+#include "headway/trace/system_reader.h"
 
 namespace headway {
 
@@ -45,7 +45,7 @@ struct RunFacts {
 };
 
 // What the driver says of the GPU that trains.
-struct GpuSample {
+struct GpuReading {
   double busy_s = 0;       // something ran on it
   double throttled_s = 0;  // power or heat held its clock down
   double clock_mhz = 0, full_clock_mhz = 0;
@@ -54,7 +54,7 @@ struct GpuSample {
 
 // Everything in a sample is counted from the start of the run, so that any two samples give what
 // happened between them.
-struct TraceSample {
+struct TraceReading {
   double at_s = 0;
   RunPhase phase = RunPhase::kNone;  // what the training thread is doing, and since when
   double phase_s = 0;
@@ -70,10 +70,10 @@ struct TraceSample {
   int64_t skipped = 0;                         // bad samples
   int64_t feed_ram_bytes = 0;                  // held by the pipeline, now
   int64_t buffer_held = 0, buffer_wanted = 0;  // elements of a shuffle that fills before it yields
-  std::vector<StageSample> stages{};           // as Trace::stages
-  FileSample files{};
-  SystemSample system{};
-  GpuSample gpu{};  // all 0: none, or not to be read
+  std::vector<StageReading> stages{};           // as Trace::stages
+  FileReading files{};
+  SystemReading system{};
+  GpuReading gpu{};  // all 0: none, or not to be read
 };
 
 struct TracePhase {
@@ -92,7 +92,7 @@ struct TraceEpoch {
 
 // What training would do with a feed that takes no time, and with twice the batch: measured by
 // replaying one batch before the run.
-struct ReplaySample {
+struct ReplayReading {
   int64_t batch_size = 0;  // 0: not measured
   double step_s = 0;
   double double_step_s = 0;  // 0: twice the batch was not tried
@@ -115,10 +115,10 @@ struct Trace {
   std::vector<StageFacts> stages{};
   std::vector<WeightFacts> weights{};  // the trainable ones
   std::vector<std::string> layers{};
-  ReplaySample replay{};
+  ReplayReading replay{};
   std::vector<TracePhase> phases{};
-  std::vector<TraceSample> samples{};    // oldest first
-  std::vector<NumbersSample> numbers{};  // likewise
+  std::vector<TraceReading> samples{};    // oldest first
+  std::vector<NumbersReading> numbers{};  // likewise
   std::vector<TraceEpoch> epochs{};
   std::vector<TraceNote> notes{};
   std::string ending{};  // "finished", "stopped: ...", "failed: ..."; empty: it was still running

@@ -9,7 +9,7 @@ namespace headway {
 
 // Each list of fields is written once, for reading and for writing.
 template <typename T, typename F>
-void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SystemSample> {
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, SystemReading> {
   f("cpu_s", s.cpu_s);
   f("run_queue_wait_s", s.run_queue_wait_s);
   f("threads", s.threads);
@@ -33,7 +33,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Sys
 }
 
 template <typename T, typename F>
-void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, StageSample> {
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, StageReading> {
   f("in", s.in);
   f("out", s.out);
   f("dropped", s.dropped);
@@ -48,7 +48,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Sta
 }
 
 template <typename T, typename F>
-void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, TraceSample> {
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, TraceReading> {
   f("at_s", s.at_s);
   f("phase", s.phase);
   f("phase_s", s.phase_s);
@@ -77,7 +77,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Tra
 }
 
 template <typename T, typename F>
-void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, GpuSample> {
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, GpuReading> {
   f("busy_s", s.busy_s);
   f("throttled_s", s.throttled_s);
   f("clock_mhz", s.clock_mhz);
@@ -87,7 +87,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Gpu
 }
 
 template <typename T, typename F>
-void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, FileSample> {
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, FileReading> {
   f("opens", s.opens);
   f("open_s", s.open_s);
   f("reads", s.reads);
@@ -105,7 +105,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Wei
 }
 
 template <typename T, typename F>
-void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, NumbersSample> {
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, NumbersReading> {
   f("step", s.step);
   f("at_s", s.at_s);
   f("gradients", s.gradients);
@@ -118,7 +118,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, Num
 }
 
 template <typename T, typename F>
-void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, ReplaySample> {
+void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, ReplayReading> {
   f("batch_size", s.batch_size);
   f("step_s", s.step_s);
   f("double_step_s", s.double_step_s);

@@ -126,13 +126,13 @@ void TraceWriter::write(const std::vector<StageFacts>& stages) {
   line(text_of({{"kind", "stages"}, {"stages", to_json(stages)}}));
 }
 void TraceWriter::write(const TracePhase& phase) { line(line_of("phase", phase)); }
-void TraceWriter::write(const TraceSample& sample) { line(line_of("sample", sample)); }
+void TraceWriter::write(const TraceReading& sample) { line(line_of("sample", sample)); }
 void TraceWriter::write(const std::vector<WeightFacts>& weights,
                         const std::vector<std::string>& layers) {
   line(text_of({{"kind", "weights"}, {"weights", to_json(weights)}, {"layers", layers}}));
 }
-void TraceWriter::write(const ReplaySample& replay) { line(line_of("replay", replay)); }
-void TraceWriter::write(const NumbersSample& numbers) { line(line_of("numbers", numbers)); }
+void TraceWriter::write(const ReplayReading& replay) { line(line_of("replay", replay)); }
+void TraceWriter::write(const NumbersReading& numbers) { line(line_of("numbers", numbers)); }
 void TraceWriter::write(const TraceEpoch& epoch) { line(line_of("epoch", epoch)); }
 void TraceWriter::write(const TraceNote& note) {
   TraceNote shown = note;
@@ -207,8 +207,8 @@ void write_trace(const std::string& path, const Trace& trace) {
   if (!trace.weights.empty()) writer.write(trace.weights, trace.layers);
   if (trace.replay.batch_size > 0) writer.write(trace.replay);
   for (const TracePhase& phase : trace.phases) writer.write(phase);
-  for (const TraceSample& sample : trace.samples) writer.write(sample);
-  for (const NumbersSample& numbers : trace.numbers) writer.write(numbers);
+  for (const TraceReading& sample : trace.samples) writer.write(sample);
+  for (const NumbersReading& numbers : trace.numbers) writer.write(numbers);
   for (const TraceEpoch& epoch : trace.epochs) writer.write(epoch);
   for (const TraceNote& note : trace.notes) writer.write(note);
   if (trace.outside.seen) writer.write(trace.outside);

@@ -29,9 +29,9 @@ class TraceWriter {
   void write(const std::vector<StageFacts>& stages);
   void write(const TracePhase& phase);
   void write(const std::vector<WeightFacts>& weights, const std::vector<std::string>& layers);
-  void write(const ReplaySample& replay);
-  void write(const TraceSample& sample);
-  void write(const NumbersSample& numbers);
+  void write(const ReplayReading& replay);
+  void write(const TraceReading& sample);
+  void write(const NumbersReading& numbers);
   void write(const TraceEpoch& epoch);
   void write(const TraceNote& note);
   void write(const Outside& outside);  // the last one counts

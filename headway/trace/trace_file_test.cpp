@@ -35,7 +35,7 @@ Trace some_trace() {
                    .max_workers = 3,
                    .ops = {{.name = "map", .serial = true}}}};
   trace.phases = {{RunPhase::kFirstBatch, 0.5, 0.25}};
-  TraceSample& sample = trace.samples.emplace_back();
+  TraceReading& sample = trace.samples.emplace_back();
   sample.at_s = 1.25;
   sample.steps = 7;
   sample.times.seconds[0] = 0.75;

@@ -11,29 +11,29 @@ namespace {
 constexpr double kWaitsForData = 0.10;  // of the time: then the feed sets the pace
 
 struct Window {
-  TraceSample first;
-  const TraceSample& last;
+  TraceReading first;
+  const TraceReading& last;
 
   double seconds() const { return last.at_s - first.at_s; }
-  StageSample before(size_t i) const {
-    return i < first.stages.size() ? first.stages[i] : StageSample{};
+  StageReading before(size_t i) const {
+    return i < first.stages.size() ? first.stages[i] : StageReading{};
   }
 };
 
-TraceSample beginning(const Trace& trace, const Evidence& e, double window_s) {
+TraceReading beginning(const Trace& trace, const Evidence& e, double window_s) {
   const double since = e.last.at_s - window_s;
-  TraceSample first = e.first;
+  TraceReading first = e.first;
   if (window_s > 0) {
-    for (const TraceSample& sample : trace.samples)
+    for (const TraceReading& sample : trace.samples)
       if (sample.at_s <= since) first = sample;
   }
-  return first.at_s < e.last.at_s ? first : TraceSample{};
+  return first.at_s < e.last.at_s ? first : TraceReading{};
 }
 
 Box stage_box(const Trace& trace, const Window& w, size_t i) {
   const StageFacts& facts = trace.stages[i];
-  const StageSample& now = w.last.stages[i];
-  const StageSample before = w.before(i);
+  const StageReading& now = w.last.stages[i];
+  const StageReading before = w.before(i);
   const bool deepest = i + 1 == trace.stages.size();
   const double workers =
       double(facts.max_workers > 0 ? std::min(facts.max_workers, w.last.feed_threads)
@@ -67,7 +67,7 @@ Box source_box(const Trace& trace, const Window& w) {
   Box box{.kind = Box::Kind::kSource, .name = source_name(trace.run.operators)};
   if (trace.stages.empty() || w.last.stages.size() < trace.stages.size()) return box;
   const size_t deepest = trace.stages.size() - 1;
-  const StageSample &now = w.last.stages[deepest], before = w.before(deepest);
+  const StageReading &now = w.last.stages[deepest], before = w.before(deepest);
   box.per_second = double(now.in - before.in) / w.seconds();
   box.utilisation = std::clamp((now.input_s - before.input_s) / w.seconds(), 0.0, 1.0);
   return box;

@@ -116,10 +116,10 @@ int put_boxes(Canvas& canvas, int y, const std::vector<Box>& all, bool stuck) {
 }
 
 StepTimes recent_times(const Trace& trace) {
-  const TraceSample& last = trace.samples.back();
+  const TraceReading& last = trace.samples.back();
   StepTimes out = last.times;
   for (size_t i = trace.samples.size(); i-- > 0;) {
-    const TraceSample& before = trace.samples[i];
+    const TraceReading& before = trace.samples[i];
     if (last.at_s - before.at_s < kWindowS) continue;
     for (size_t k = 0; k < kStepPhases; ++k) out.seconds[k] -= before.times.seconds[k];
     if (out.total() <= 0) out = last.times;  // nothing ended meanwhile

@@ -42,7 +42,7 @@ std::string cut(const std::string& text) {
 
 Json facts_of(const Trace& trace, const Verdict& verdict) {
   const RunFacts& run = trace.run;
-  const TraceSample last = trace.samples.empty() ? TraceSample{} : trace.samples.back();
+  const TraceReading last = trace.samples.empty() ? TraceReading{} : trace.samples.back();
   Json out = Json::array();
   const auto fact = [&](const char* name, const std::string& text) {
     if (!text.empty()) out.push_back({name, text});
@@ -110,7 +110,7 @@ Json seconds_of(const StepTimes& times) {
 }
 
 Json breakdown_of(const Trace& trace) {
-  const TraceSample last = trace.samples.empty() ? TraceSample{} : trace.samples.back();
+  const TraceReading last = trace.samples.empty() ? TraceReading{} : trace.samples.back();
   Json names = Json::array(), pieces = Json::array();
   for (const std::string_view name : kStepPhaseNames) names.push_back(std::string(name));
   for (const StepPiece& p : step_pieces(trace, kMaxPieces)) {

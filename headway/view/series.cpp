@@ -9,12 +9,12 @@ namespace {
 
 // What happened between two samples.
 struct Piece {
-  const TraceSample &from, &to;
+  const TraceReading &from, &to;
 
   double seconds() const { return to.at_s - from.at_s; }
   double steps() const { return double(to.steps - from.steps); }
   template <typename T>
-  double rate(T SystemSample::*field) const {
+  double rate(T SystemReading::*field) const {
     return double(to.system.*field - from.system.*field) / seconds();
   }
 };
@@ -38,7 +38,7 @@ class Collector {
   template <typename Value>
   void steps(const char* chart, const char* name, Unit unit, Value value,
              SeriesLine line = SeriesLine::kOther) {
-    static const TraceSample zero;
+    static const TraceReading zero;
     pieces({chart, name, unit, line}, &zero, sparse_, value);
   }
   // From the first sample on, for what counts since the machine started.
@@ -50,7 +50,7 @@ class Collector {
   template <typename Value>
   void now(const char* chart, const std::string& name, Unit unit, Value value) {
     Series series{chart, name, unit};
-    for (const TraceSample* sample : samples_) add(series, *sample, value(*sample));
+    for (const TraceReading* sample : samples_) add(series, *sample, value(*sample));
     keep(std::move(series));
   }
 
@@ -61,7 +61,7 @@ class Collector {
     for (const auto& name : thinned(names, kMaxLayers)) {
       Series series{chart, *name, unit};
       const auto i = static_cast<size_t>(name - names.data());
-      for (const NumbersSample* n : numbers) {
+      for (const NumbersReading* n : numbers) {
         const double known = value(*n, i);
         if (std::isfinite(known) && known >= 0) series.points.push_back({n->at_s, n->step, known});
       }
@@ -115,15 +115,15 @@ class Collector {
 
  private:
   template <typename Value>
-  void pieces(Series series, const TraceSample* from,
-              const std::vector<const TraceSample*>& samples, Value value) {
-    for (const TraceSample* to : samples) {
+  void pieces(Series series, const TraceReading* from,
+              const std::vector<const TraceReading*>& samples, Value value) {
+    for (const TraceReading* to : samples) {
       if (from && to->at_s > from->at_s) add(series, *to, value(Piece{*from, *to}));
       from = to;
     }
     keep(std::move(series));
   }
-  static void add(Series& series, const TraceSample& at, double value) {
+  static void add(Series& series, const TraceReading& at, double value) {
     if (std::isfinite(value)) series.points.push_back({at.at_s, at.steps, value});
   }
   void keep(Series series) {
@@ -131,7 +131,7 @@ class Collector {
   }
   int64_t step_at(double at_s) const {
     int64_t step = 0;
-    for (const TraceSample& sample : trace_.samples) {
+    for (const TraceReading& sample : trace_.samples) {
       if (sample.at_s > at_s) break;
       step = sample.steps;
     }
@@ -140,7 +140,7 @@ class Collector {
 
   const Trace& trace_;
   const size_t limit_;
-  const std::vector<const TraceSample*> samples_, sparse_;
+  const std::vector<const TraceReading*> samples_, sparse_;
   std::vector<Series> out_;
 };
 
@@ -153,7 +153,7 @@ void learning(Collector& c) {
       SeriesLine::kLoss);
   c.epochs();
   c.now("learning rate", "learning rate", Unit::kNone,
-        [](const TraceSample& s) { return s.steps > 0 ? s.learning_rate : NAN; });
+        [](const TraceReading& s) { return s.steps > 0 ? s.learning_rate : NAN; });
 }
 
 double at(const std::vector<double>& values, size_t i) {
@@ -164,13 +164,13 @@ void layers(Collector& c, const Trace& trace) {
   std::vector<std::string> weights;
   for (const WeightFacts& weight : trace.weights) weights.push_back(weight.name);
   c.layers("gradients", Unit::kNone, weights,
-           [](const NumbersSample& n, size_t i) { return at(n.gradients, i); });
-  c.layers("update per weight", Unit::kNone, weights, [](const NumbersSample& n, size_t i) {
+           [](const NumbersReading& n, size_t i) { return at(n.gradients, i); });
+  c.layers("update per weight", Unit::kNone, weights, [](const NumbersReading& n, size_t i) {
     const double weight = at(n.weights, i), update = at(n.updates, i);
     return weight > 0 && update >= 0 ? update / weight : NAN;
   });
   c.layers("dead units", Unit::kShare, trace.layers,
-           [](const NumbersSample& n, size_t i) { return at(n.dead_units, i); });
+           [](const NumbersReading& n, size_t i) { return at(n.dead_units, i); });
 }
 
 void speed(Collector& c, const Trace& trace) {
@@ -190,7 +190,7 @@ void speed(Collector& c, const Trace& trace) {
   c.steps("speed", "samples", Unit::kPerSecond,
           [](const Piece& p) { return double(p.to.samples - p.from.samples) / p.seconds(); });
   if (!trace.stages.empty()) {  // the stage that training takes from
-    c.now("batches ready", trace.stages[0].name, Unit::kBatches, [](const TraceSample& s) {
+    c.now("batches ready", trace.stages[0].name, Unit::kBatches, [](const TraceReading& s) {
       return s.stages.empty() || s.stages[0].queue_capacity == 0 ? NAN
                                                                  : double(s.stages[0].queue_fill);
     });
@@ -202,16 +202,16 @@ void machine(Collector& c) {
     c.system(chart, name, unit, [=](const Piece& p) { return p.rate(field); });
     c.drop_if_zero();
   };
-  rate("cores", "used", Unit::kCores, &SystemSample::cpu_s);
-  rate("cores", "threads that wait for one", Unit::kCores, &SystemSample::run_queue_wait_s);
-  rate("CPU quota", "time throttled", Unit::kShare, &SystemSample::throttled_s);
+  rate("cores", "used", Unit::kCores, &SystemReading::cpu_s);
+  rate("cores", "threads that wait for one", Unit::kCores, &SystemReading::run_queue_wait_s);
+  rate("CPU quota", "time throttled", Unit::kShare, &SystemReading::throttled_s);
   const auto bytes = [&](const char* name, auto field) {
-    c.now("memory", name, Unit::kBytes, [=](const TraceSample& s) { return double(field(s)); });
+    c.now("memory", name, Unit::kBytes, [=](const TraceReading& s) { return double(field(s)); });
     c.drop_if_zero();
   };
-  bytes("this process", [](const TraceSample& s) { return s.system.rss_bytes; });
-  bytes("held by the feed", [](const TraceSample& s) { return s.feed_ram_bytes; });
-  bytes("in swap", [](const TraceSample& s) { return s.system.swap_bytes; });
+  bytes("this process", [](const TraceReading& s) { return s.system.rss_bytes; });
+  bytes("held by the feed", [](const TraceReading& s) { return s.feed_ram_bytes; });
+  bytes("in swap", [](const TraceReading& s) { return s.system.swap_bytes; });
   c.steps("GPU", "busy", Unit::kShare,
           [](const Piece& p) { return (p.to.gpu.busy_s - p.from.gpu.busy_s) / p.seconds(); });
   c.drop_if_zero();
@@ -220,14 +220,14 @@ void machine(Collector& c) {
   });
   c.drop_if_zero();
   c.now("GPU memory", "used", Unit::kBytes,
-        [](const TraceSample& s) { return double(s.gpu.memory_used); });
+        [](const TraceReading& s) { return double(s.gpu.memory_used); });
   c.drop_if_zero();
-  rate("reading", "asked for", Unit::kBytesPerSecond, &SystemSample::read_bytes);
-  rate("reading", "from a disk", Unit::kBytesPerSecond, &SystemSample::disk_bytes);
-  rate("pressure", "some wait for a core", Unit::kShare, &SystemSample::cpu_some_s);
-  rate("pressure", "some wait for a disk", Unit::kShare, &SystemSample::io_some_s);
-  rate("pressure", "some wait for memory", Unit::kShare, &SystemSample::memory_some_s);
-  rate("major faults", "pages read back", Unit::kPerSecond, &SystemSample::major_faults);
+  rate("reading", "asked for", Unit::kBytesPerSecond, &SystemReading::read_bytes);
+  rate("reading", "from a disk", Unit::kBytesPerSecond, &SystemReading::disk_bytes);
+  rate("pressure", "some wait for a core", Unit::kShare, &SystemReading::cpu_some_s);
+  rate("pressure", "some wait for a disk", Unit::kShare, &SystemReading::io_some_s);
+  rate("pressure", "some wait for memory", Unit::kShare, &SystemReading::memory_some_s);
+  rate("major faults", "pages read back", Unit::kPerSecond, &SystemReading::major_faults);
 }
 
 }  // namespace
@@ -242,10 +242,10 @@ std::vector<Series> series_of(const Trace& trace, size_t limit) {
 }
 
 std::vector<StepPiece> step_pieces(const Trace& trace, size_t limit) {
-  const TraceSample zero;
-  const TraceSample* from = &zero;
+  const TraceReading zero;
+  const TraceReading* from = &zero;
   std::vector<StepPiece> out;
-  for (const TraceSample* to : thinned(trace.samples, limit)) {
+  for (const TraceReading* to : thinned(trace.samples, limit)) {
     StepPiece piece{from->at_s, to->at_s, to->steps, to->steps - from->steps};
     for (size_t i = 0; i < kStepPhases; ++i) {
       piece.times.seconds[i] = std::max(0.0, to->times.seconds[i] - from->times.seconds[i]);

@@ -58,7 +58,7 @@ TEST(Series, EpochsShareTheChartOfTheirLog) {
 
 TEST(Series, WhatCountsSinceTheMachineStartedBeginsWithTheSecondSample) {
   Trace trace =
-      simulate({.change = [](TraceSample& s) { s.system.io_some_s = 9000 + s.at_s / 4; }});
+      simulate({.change = [](TraceReading& s) { s.system.io_some_s = 9000 + s.at_s / 4; }});
   const auto all = series_of(trace);
   const Series* disk = find(all, "pressure", "some wait for a disk");
   ASSERT_TRUE(disk);

@@ -8,7 +8,7 @@
 #include "headway/trace/trace_file.h"
 
 using headway::RunPhase;
-using headway::TraceSample;
+using headway::TraceReading;
 using headway::testing::Simulation;
 
 namespace {
@@ -23,19 +23,19 @@ Simulation stuck(headway::RunPhase phase, double from_s, double cores, bool feed
   return s;
 }
 
-Simulation with(Simulation s, std::function<void(TraceSample&)> change) {
+Simulation with(Simulation s, std::function<void(TraceReading&)> change) {
   s.change = std::move(change);
   return s;
 }
 
-void throttle(TraceSample& s, double share) {
+void throttle(TraceReading& s, double share) {
   s.system.quota_periods = static_cast<int64_t>(10 * s.at_s);
   s.system.throttled_count = static_cast<int64_t>(10 * s.at_s * share);
 }
 
 // A GPU that power or heat holds down half the time.
 Simulation slowed_to(double clock_mhz) {
-  return with({}, [clock_mhz](TraceSample& s) {
+  return with({}, [clock_mhz](TraceReading& s) {
     s.gpu = {.busy_s = 0.9 * s.at_s,
              .throttled_s = 0.5 * s.at_s,
              .clock_mhz = clock_mhz,
@@ -47,7 +47,7 @@ Simulation slowed_to(double clock_mhz) {
 
 Simulation dropping() {
   return with(stuck(RunPhase::kFirstBatch, 0, 0.9, true),
-              [](TraceSample& s) { s.stages[0].dropped = s.stages[0].in; });
+              [](TraceReading& s) { s.stages[0].dropped = s.stages[0].in; });
 }
 
 Simulation filling() {
@@ -62,11 +62,11 @@ const std::map<std::string, Simulation> kScenarios = {
      {.op_ms = 1, .serial_ms = 30, .dataset = headway::testing::kSerial}},
     {"healthy-checkpoint-pause", {.checkpoint_ms = 1}},
     {"healthy-mapped-file",
-     with({}, [](TraceSample& s) { s.system.major_faults = static_cast<int64_t>(500 * s.at_s); })},
+     with({}, [](TraceReading& s) { s.system.major_faults = static_cast<int64_t>(500 * s.at_s); })},
     {"healthy-noisy-neighbour",
-     with({}, [](TraceSample& s) { s.system.run_queue_wait_s = 3 * s.at_s; })},
+     with({}, [](TraceReading& s) { s.system.run_queue_wait_s = 3 * s.at_s; })},
     {"healthy-validating", stuck(RunPhase::kValidation, 15, 2)},
-    {"healthy-quota-with-room", with({}, [](TraceSample& s) { throttle(s, 0.05); })},
+    {"healthy-quota-with-room", with({}, [](TraceReading& s) { throttle(s, 0.05); })},
     {"healthy-batch-of-one-large-model", {.batch = 1, .own_ms = 400}},
     {"healthy-small-growth", {.growth_ms = 0.001}},
     {"healthy-gpu-near-full-clock", slowed_to(1900)},
@@ -94,7 +94,7 @@ const std::map<std::string, Simulation> kScenarios = {
                            .device = "cuda:0",
                            .gpu_busy = 0.6,
                            .products = headway::ProductType::kBFloat16},
-                          [](TraceSample& s) {
+                          [](TraceReading& s) {
                             constexpr auto kUpload =
                                 static_cast<size_t>(headway::StepPhase::kUpload);
                             s.times.seconds[kUpload] = 0.3 * s.at_s;
@@ -111,17 +111,17 @@ const std::map<std::string, Simulation> kScenarios = {
     {"source-never-yields.dropped", dropping()},
     {"worker-deadlock", stuck(RunPhase::kWaitingForData, 12, 0)},
     {"shuffle-fill", filling()},
-    {"cpu-quota", with({.op_ms = 200}, [](TraceSample& s) { throttle(s, 0.6); })},
+    {"cpu-quota", with({.op_ms = 200}, [](TraceReading& s) { throttle(s, 0.6); })},
     {"thread-oversubscription", with({.compute_threads = 16},
-                                     [](TraceSample& s) {
+                                     [](TraceReading& s) {
                                        s.system.cpu_s = 1.9 * s.at_s;
                                        s.system.run_queue_wait_s = 6 * s.at_s;
                                      })},
     {"single-core-affinity", {.cpus = 8, .compute_threads = 1}},
     {"host-memory-pressure",
-     with({}, [](TraceSample& s) { s.system.memory_full_s = 0.3 * s.at_s; })},
-    {"memory-limit", with({}, [](TraceSample& s) { s.system.available_bytes = 9'000'000; })},
-    {"host-memory-leak", with({}, [](TraceSample& s) { s.system.rss_bytes += 400'000 * s.steps; })},
+     with({}, [](TraceReading& s) { s.system.memory_full_s = 0.3 * s.at_s; })},
+    {"memory-limit", with({}, [](TraceReading& s) { s.system.available_bytes = 9'000'000; })},
+    {"host-memory-leak", with({}, [](TraceReading& s) { s.system.rss_bytes += 400'000 * s.steps; })},
     {"slow-callback", {.callback_ms = 20}},
     {"slow-callback.stuck", stuck(RunPhase::kCallbacks, 10, 0)},
     {"slow-callback.checkpoint", {.checkpoint_ms = 30}},

@@ -36,7 +36,7 @@ class SharedStore {
  private:
   const std::string file_, description_;
   Mutex mu_;
-  std::shared_ptr<CacheStore> store_ GUARDED_BY(mu_);
+  std::shared_ptr<CacheStore> store_ HEADWAY_GUARDED_BY(mu_);
 };
 
 // Over a stream: elements in order; what is not stored yet is pulled and stored on the way.

@@ -179,7 +179,7 @@ class ShuffleNode : public Node {
   ShuffleSettings settings_;
   mutable Mutex mu_;
   mutable std::map<std::pair<uint64_t, int64_t>, std::shared_ptr<Permutation>> orders_
-      GUARDED_BY(mu_);
+      HEADWAY_GUARDED_BY(mu_);
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.30;
 
 // Twice the batch was tried: what of a step does not grow with it?
 std::optional<Finding> measured_small_batch(const Evidence& e) {
-  const ReplaySample& replay = e.trace.replay;
+  const ReplayReading& replay = e.trace.replay;
   if (replay.double_step_s <= 0 || replay.step_s <= 0) return std::nullopt;
   const double grown = replay.double_step_s / replay.step_s;
   if (grown > kHardlyGrows) return std::nullopt;
@@ -75,7 +75,7 @@ namespace {
 // Of twice the batch, in samples per second; nothing where a probe was refused it. A feed that is
 // nearly too slow does not gain as much.
 std::optional<double> gain_of_twice(const Evidence& e) {
-  const ReplaySample& replay = e.trace.replay;
+  const ReplayReading& replay = e.trace.replay;
   if (replay.step_s > 0 && replay.double_step_s == 0) return std::nullopt;
   const double grown = replay.step_s > 0 ? replay.double_step_s / replay.step_s : 1;
   return 2 * e.step_s() / std::max(grown * e.own_s(), 2 * e.feed().shared_s());

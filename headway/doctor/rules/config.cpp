@@ -82,7 +82,7 @@ std::optional<Finding> gpu_not_used(const Evidence& e) {
 }
 
 std::optional<Finding> gpu_throttled(const Evidence& e) {
-  const GpuSample &a = e.first.gpu, &b = e.last.gpu;
+  const GpuReading &a = e.first.gpu, &b = e.last.gpu;
   if (!e.steady() || b.full_clock_mhz <= 0) return std::nullopt;
   const double share = (b.throttled_s - a.throttled_s) / e.seconds;
   const double clock = b.clock_mhz / b.full_clock_mhz;

@@ -12,8 +12,8 @@ std::optional<Finding> cpu_quota(const Observations& o) {
   constexpr int64_t kEnoughPeriods = 20;
   const Evidence& e = o.counters;
   if (o.trace.samples.empty() || (o.inside() && !e.steady())) return std::nullopt;
-  const SystemSample& first = o.inside() ? e.first.system : o.trace.samples.front().system;
-  const SystemSample& last = o.inside() ? e.last.system : o.trace.samples.back().system;
+  const SystemReading& first = o.inside() ? e.first.system : o.trace.samples.front().system;
+  const SystemReading& last = o.inside() ? e.last.system : o.trace.samples.back().system;
   const int64_t periods = last.quota_periods - first.quota_periods;
   const int64_t throttled = last.throttled_count - first.throttled_count;
   if (periods < kEnoughPeriods) return std::nullopt;

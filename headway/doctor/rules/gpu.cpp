@@ -226,7 +226,7 @@ std::optional<Finding> gpu_memory_grows(const Observations& o) {
   const double since = (first_step >= 0 ? first_step : seen.training_since_s) + kSettlesS;
   std::vector<double> at, bytes;
   double all = 0;
-  for (const TraceSample& sample : o.trace.samples) {
+  for (const TraceReading& sample : o.trace.samples) {
     if (sample.at_s < since || sample.gpu.memory_used <= 0) continue;
     at.push_back(sample.at_s), bytes.push_back(double(sample.gpu.memory_used));
     all = double(sample.gpu.memory_bytes);

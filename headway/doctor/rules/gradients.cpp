@@ -24,7 +24,7 @@ constexpr size_t kGrownTimes = 3;
 constexpr double kDead = 0.7, kAllDead = 0.95;         // of the units of a layer
 constexpr double kLargeInput = 10, kTinyInput = 1e-3;  // mean, standard deviation
 
-const std::vector<NumbersSample>& looks(const Evidence& e) { return e.trace.numbers; }
+const std::vector<NumbersReading>& looks(const Evidence& e) { return e.trace.numbers; }
 
 double at(const std::vector<double>& values, size_t i) {
   return i < values.size() ? values[i] : -1;
@@ -40,7 +40,7 @@ std::vector<size_t> kernels(const Trace& trace) {
 // The middle of what was seen of one weight's gradient; numbers that are none do not count.
 double usual_gradient(const Evidence& e, size_t weight) {
   std::vector<double> seen;
-  for (const NumbersSample& look : looks(e))
+  for (const NumbersReading& look : looks(e))
     if (const double g = at(look.gradients, weight); g >= 0) seen.push_back(g);
   return median(std::move(seen));
 }
@@ -81,7 +81,7 @@ std::optional<Finding> bad_start(const Evidence& e) {
 
 std::optional<Finding> input_not_scaled(const Evidence& e) {
   std::vector<double> means, spreads;
-  for (const NumbersSample& look : looks(e)) {
+  for (const NumbersReading& look : looks(e)) {
     if (!(look.input_std >= 0)) continue;
     means.push_back(std::abs(look.input_mean));
     spreads.push_back(look.input_std);
@@ -113,7 +113,7 @@ std::optional<Finding> exploding(const Evidence& e) {
   f.fix =
       "clip them (.clip = {.by_global_norm = 1}), lower the learning rate, he_normal or "
       "glorot initializers, BatchNormalization between the layers";
-  for (const NumbersSample& look : looks(e)) {
+  for (const NumbersReading& look : looks(e)) {
     for (const size_t i : all) {
       if (!std::isnan(at(look.gradients, i))) continue;
       f.where = e.trace.weights[i].name;
@@ -150,7 +150,7 @@ std::optional<Finding> exploding(const Evidence& e) {
   for (const size_t i : all) {
     std::vector<double> so_far;
     std::vector<std::string> jumps;
-    for (const NumbersSample& look : looks(e)) {
+    for (const NumbersReading& look : looks(e)) {
       const double g = at(look.gradients, i);
       if (g < 0) continue;
       if (so_far.size() >= kEnoughLooks && g > kGrown * median(so_far) && g > kLargeGradient) {
@@ -216,7 +216,7 @@ std::optional<Finding> not_connected(const Evidence& e) {
   for (size_t i = 0; i < e.trace.weights.size(); ++i) {
     const bool never =
         std::all_of(looks(e).begin(), looks(e).end(),
-                    [&](const NumbersSample& look) { return at(look.gradients, i) == -1; });
+                    [&](const NumbersReading& look) { return at(look.gradients, i) == -1; });
     if (never) names.push_back(e.trace.weights[i].name);
   }
   if (names.empty()) return std::nullopt;
@@ -247,7 +247,7 @@ std::optional<Finding> not_updated(const Evidence& e) {
   std::vector<std::string> names;
   for (size_t i = 0; i < e.trace.weights.size(); ++i) {
     const bool still =
-        std::all_of(looks(e).begin(), looks(e).end(), [&](const NumbersSample& look) {
+        std::all_of(looks(e).begin(), looks(e).end(), [&](const NumbersReading& look) {
           return at(look.gradients, i) > 0 && at(look.updates, i) == 0;
         });
     if (still) names.push_back(e.trace.weights[i].name);

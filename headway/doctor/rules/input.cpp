@@ -172,7 +172,7 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   const FeedDemand& feed = s->feed;
   const bool serial = one_at_a_time(e, feed);
   if (serial && !serial_words(e).empty()) return std::nullopt;
-  const FileSample files = e.last.files - e.first.files;
+  const FileReading files = e.last.files - e.first.files;
   const double waits_s = (files.open_s + files.read_s) / double(e.steps);
   const bool counted = files.opens + files.reads > 0;
   const bool reads =

@@ -47,9 +47,9 @@ Finding unmoved(const Observations& o, Cause cause, std::string summary, std::st
 }
 
 // The looks in which some gradient was there: between two steps they may have been cleared.
-std::vector<const NumbersSample*> with_gradients(const Trace& trace) {
-  std::vector<const NumbersSample*> out;
-  for (const NumbersSample& look : trace.numbers)
+std::vector<const NumbersReading*> with_gradients(const Trace& trace) {
+  std::vector<const NumbersReading*> out;
+  for (const NumbersReading& look : trace.numbers)
     if (std::any_of(look.gradients.begin(), look.gradients.end(), [](double g) { return g > 0; }))
       out.push_back(&look);
   return out;
@@ -171,7 +171,7 @@ bool fades(const Trace& trace) {
   for (size_t i = 0; i < trace.weights.size(); ++i) {
     if (!trace.weights[i].kernel) continue;
     std::vector<double> seen;
-    for (const NumbersSample* look : looks)
+    for (const NumbersReading* look : looks)
       if (i < look->gradients.size() && look->gradients[i] >= 0) seen.push_back(look->gradients[i]);
     usual.push_back(median(std::move(seen)));
   }
@@ -248,7 +248,7 @@ std::optional<Finding> live_dead(const Observations& o) {
   for (size_t i = 0; i < o.trace.weights.size(); ++i) {
     if (!o.trace.weights[i].kernel) continue;
     ++kernels;
-    const bool never = std::all_of(looks.begin(), looks.end(), [&](const NumbersSample* look) {
+    const bool never = std::all_of(looks.begin(), looks.end(), [&](const NumbersReading* look) {
       return i < look->gradients.size() && look->gradients[i] == 0;
     });
     if (never) dead.push_back(o.trace.weights[i].name);

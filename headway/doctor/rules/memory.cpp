@@ -19,7 +19,7 @@ constexpr size_t kEnoughStretches = 8;
 
 std::optional<Finding> pressure(const Evidence& e) {
   if (e.seconds < kMinSeconds) return std::nullopt;
-  const SystemSample &a = e.first.system, &b = e.last.system;
+  const SystemReading &a = e.first.system, &b = e.last.system;
   const double faults = double(b.major_faults - a.major_faults) / e.seconds;
   const double full = (b.memory_full_s - a.memory_full_s) / e.seconds;
   const double some = (b.memory_some_s - a.memory_some_s) / e.seconds;

@@ -58,7 +58,7 @@ std::optional<Finding> shuffle_fill(const Evidence& e) {
 std::optional<Finding> source_never_yields(const Evidence& e) {
   if (!waits_for_nothing(e) || shuffle_fill(e)) return std::nullopt;
   int64_t in = 0, dropped = 0;
-  for (const StageSample& s : e.last.stages) in = std::max(in, s.in), dropped += s.dropped;
+  for (const StageReading& s : e.last.stages) in = std::max(in, s.in), dropped += s.dropped;
   dropped += e.last.skipped;
   const bool all_dropped = in > 0 && double(dropped) >= kAllDropped * double(in);
   if (e.feed_moves() && !all_dropped) return std::nullopt;  // slow, not mute

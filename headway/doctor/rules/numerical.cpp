@@ -94,7 +94,7 @@ namespace {
 // Means over an eighth each hide a quick start; the first sample does not.
 double loss_at_first(const Trace& trace) {
   const auto begun = std::find_if(trace.samples.begin(), trace.samples.end(),
-                                  [](const TraceSample& s) { return s.losses > 0; });
+                                  [](const TraceReading& s) { return s.losses > 0; });
   return begun == trace.samples.end() ? 0 : begun->loss_sum / double(begun->losses);
 }
 
@@ -118,7 +118,7 @@ std::string flat_words(const LossCourse& course) {
 // How far a kernel moves in a step, for its size: the middle of all that was seen.
 double usual_update(const Evidence& e) {
   std::vector<double> ratios;
-  for (const NumbersSample& look : e.trace.numbers) {
+  for (const NumbersReading& look : e.trace.numbers) {
     for (size_t i = 0; i < std::min(look.updates.size(), look.weights.size()); ++i) {
       if (i < e.trace.weights.size() && e.trace.weights[i].kernel && look.weights[i] > 0 &&
           look.updates[i] >= 0) {

@@ -60,8 +60,8 @@ std::optional<Finding> decode_in_tensorflow(const OutsideEvidence& e) {
 std::optional<Finding> many_small_reads(const OutsideEvidence& e) {
   constexpr double kReadsPerS = 1500, kSmallRead = 4096, kLongEnoughS = 4;
   if (e.training_samples() < kEnough || e.trace.samples.size() < 8) return std::nullopt;
-  const TraceSample& to = e.trace.samples.back();
-  const TraceSample* from = &to;
+  const TraceReading& to = e.trace.samples.back();
+  const TraceReading* from = &to;
   for (size_t i = e.trace.samples.size(); i-- > 0 && to.at_s - from->at_s < kLongEnoughS;)
     from = &e.trace.samples[i];
   const double seconds = to.at_s - from->at_s;

@@ -270,9 +270,9 @@ double between(double at, double from, double to, double low, double high) {
 
 // When steps were counted. How long a run had been at the first count nobody knows, unless it was
 // seen to begin.
-std::vector<const TraceSample*> moves(const E& e) {
-  std::vector<const TraceSample*> moved;
-  for (const TraceSample& sample : e.trace.samples)
+std::vector<const TraceReading*> moves(const E& e) {
+  std::vector<const TraceReading*> moved;
+  for (const TraceReading& sample : e.trace.samples)
     if (moved.empty() ? sample.steps > 0 : sample.steps > moved.back()->steps)
       moved.push_back(&sample);
   const bool begins = e.seen.launched && !moved.empty() && moved[0] != e.trace.samples.data();
@@ -281,10 +281,10 @@ std::vector<const TraceSample*> moves(const E& e) {
 }
 
 // Of a run that counts its steps now and then: from each count to the next.
-std::vector<Pace> few_paces(const std::vector<const TraceSample*>& moved) {
+std::vector<Pace> few_paces(const std::vector<const TraceReading*>& moved) {
   std::vector<Pace> out;
   for (size_t i = 1; i < moved.size(); ++i) {
-    const TraceSample &from = *moved[i - 1], &to = *moved[i];
+    const TraceReading &from = *moved[i - 1], &to = *moved[i];
     const double steps = double(to.steps - from.steps);
     out.push_back({(to.at_s - from.at_s) / steps, (to.system.cpu_s - from.system.cpu_s) / steps});
   }
@@ -294,7 +294,7 @@ std::vector<Pace> few_paces(const std::vector<const TraceSample*>& moved) {
 // Stretches of equal length, from the first step that was seen to the last. None where one of them
 // has no step.
 std::vector<Pace> paces(const E& e, size_t count) {
-  const std::vector<const TraceSample*> moved = moves(e);
+  const std::vector<const TraceReading*> moved = moves(e);
   std::vector<Pace> out;
   if (moved.size() < count + 1) return few_paces(moved);
   const double begin = moved.front()->at_s, length = (moved.back()->at_s - begin) / double(count);
@@ -303,7 +303,7 @@ std::vector<Pace> paces(const E& e, size_t count) {
   for (size_t i = 1; i <= count; ++i) {
     const double end = begin + double(i) * length;
     while (k + 1 < moved.size() && moved[k]->at_s < end) ++k;
-    const TraceSample &from = *moved[k - 1], &to = *moved[k];
+    const TraceReading &from = *moved[k - 1], &to = *moved[k];
     const double steps_now = between(end, from.at_s, to.at_s, double(from.steps), double(to.steps));
     const double cpu_now = between(end, from.at_s, to.at_s, from.system.cpu_s, to.system.cpu_s);
     if (steps_now <= steps) return {};

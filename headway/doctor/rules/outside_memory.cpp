@@ -32,7 +32,7 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
   std::vector<double> at, bytes;
   std::vector<double> asked;
   double left = 0;
-  for (const TraceSample& sample : e.trace.samples) {
+  for (const TraceReading& sample : e.trace.samples) {
     if (sample.at_s < since || sample.system.rss_bytes <= 0) continue;
     at.push_back(sample.at_s), bytes.push_back(double(sample.system.rss_bytes));
     asked.push_back(double(sample.system.writable_bytes));

@@ -51,20 +51,20 @@ struct Filling {
 
 Filling filling(const OutsideEvidence& e) {
   const double since = e.seen.training_since_s, until = e.seen.progress.first_step_s;
-  const TraceSample *begin = nullptr, *full = nullptr;
-  for (const TraceSample& sample : e.trace.samples) {
+  const TraceReading *begin = nullptr, *full = nullptr;
+  for (const TraceReading& sample : e.trace.samples) {
     if (!begin && sample.at_s >= since) begin = &sample;
     if (!full && sample.at_s >= until) full = &sample;
   }
   if (!begin || !full) return {};
-  const TraceSample& now = e.trace.samples.back();
-  const auto grown = [](const TraceSample& from, const TraceSample& to) {
+  const TraceReading& now = e.trace.samples.back();
+  const auto grown = [](const TraceReading& from, const TraceReading& to) {
     return double(to.system.rss_bytes) - double(from.system.rss_bytes);
   };
   // The first steps make room for weights and gradients.
   constexpr double kSettlesS = 2;
-  const TraceSample* settled = full;
-  for (const TraceSample& sample : e.trace.samples)
+  const TraceReading* settled = full;
+  for (const TraceReading& sample : e.trace.samples)
     if (sample.at_s <= full->at_s + kSettlesS) settled = &sample;
   return {until - since, grown(*begin, *full),
           now.at_s > settled->at_s ? grown(*settled, now) / (now.at_s - settled->at_s) : 0};

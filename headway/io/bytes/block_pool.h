@@ -34,8 +34,8 @@ class BlockPool {
   void give_back(void* memory, int exponent);
 
   mutable Mutex mu_;
-  std::array<std::vector<void*>, kLargest + 1> idle_ GUARDED_BY(mu_);
-  size_t idle_bytes_ GUARDED_BY(mu_) = 0;
+  std::array<std::vector<void*>, kLargest + 1> idle_ HEADWAY_GUARDED_BY(mu_);
+  size_t idle_bytes_ HEADWAY_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace headway

@@ -103,7 +103,7 @@ void TrainingLoop::await_quiet_feed() const {
   int64_t before = -1, unchanged = 0;
   for (double waited = 0; waited < kLongestWaitS && unchanged < 2; waited += 0.1) {
     int64_t done = 0;
-    for (const StageSample& stage : pipeline_->stats().done) done += stage.in + stage.out;
+    for (const StageReading& stage : pipeline_->stats().done) done += stage.in + stage.out;
     unchanged = done == before ? unchanged + 1 : 0;
     before = done;
     std::this_thread::sleep_for(kPause);
@@ -115,7 +115,7 @@ void TrainingLoop::replay_first_batch() {
   recorder_->enter(RunPhase::kProbing);
   await_quiet_feed();
   const Untouched untouched(weights_, *optimizer_, spec_.device);
-  ReplaySample replay{.batch_size = samples_in(*first_batch_)};
+  ReplayReading replay{.batch_size = samples_in(*first_batch_)};
   Batch twice = doubled(*first_batch_);
   std::vector<double> once_s, twice_s;
   const int64_t begun = now_ns();

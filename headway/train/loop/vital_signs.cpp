@@ -161,7 +161,7 @@ void VitalSigns::before_update() {
   spent_ns_ += now_ns() - begun;
 }
 
-NumbersSample VitalSigns::after_update() {
+NumbersReading VitalSigns::after_update() {
   const int64_t begun = now_ns();
   const c10::NoGradGuard guard;
   for (Watched& w : weights_) {

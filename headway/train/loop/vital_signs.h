@@ -19,7 +19,7 @@ namespace headway {
 //   loss.backward();
 //   signs.before_update();
 //   optimizer.step();
-//   NumbersSample numbers = signs.after_update();
+//   NumbersReading numbers = signs.after_update();
 class VitalSigns : public LayerObserver {
  public:
   // Neither may be known: a loop of the user's own has weights but no layers.
@@ -36,7 +36,7 @@ class VitalSigns : public LayerObserver {
 
   void saw(size_t layer, const at::Tensor& in, const at::Tensor& out) override;
   void before_update();          // gradients are there
-  NumbersSample after_update();  // weights have moved, gradients are still there
+  NumbersReading after_update();  // weights have moved, gradients are still there
 
  private:
   struct Watched {
@@ -57,7 +57,7 @@ class VitalSigns : public LayerObserver {
   int64_t spent_ns_ = 0;  // by this look
   int64_t next_ns_ = 0;   // when the next may begin
   int64_t looks_ = 0;
-  NumbersSample sample_;
+  NumbersReading sample_;
   // Still on the device: fetched together.
   std::vector<at::Tensor> gradients_, norms_, moved_, dead_, outputs_;
   at::Tensor input_;

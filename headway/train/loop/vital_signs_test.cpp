@@ -17,7 +17,7 @@ Network network(const std::vector<Layer>& layers, const Shape& input) {
 }
 
 // One step of plain descent with everything looked at.
-NumbersSample look(const Network& net, const at::Tensor& x, double rate) {
+NumbersReading look(const Network& net, const at::Tensor& x, double rate) {
   VitalSigns signs(net.weights(), &net.plan());
   EXPECT_TRUE(signs.look_at(1));
   net.forward(x, true, false, &signs).square().mean().backward();
@@ -36,7 +36,7 @@ TEST(VitalSigns, MeasureGradientWeightAndUpdateOfEachWeight) {
   const Network net = network({Dense(8), Dense(2)}, {4});
   const at::Tensor weight = net.weights()[0].value;
   const double before = rms(weight);
-  const NumbersSample seen = look(net, at::randn({16, 4}), 0.5);
+  const NumbersReading seen = look(net, at::randn({16, 4}), 0.5);
   ASSERT_EQ(seen.gradients.size(), 4u);
   EXPECT_NEAR(seen.gradients[0], rms(weight.grad()), 1e-3 * seen.gradients[0]);
   EXPECT_NEAR(seen.weights[0], before, 1e-3 * before);
@@ -47,7 +47,7 @@ TEST(VitalSigns, SampleLargeWeightsWithoutReadingThemAll) {
   const Network net = network({Dense(1024), Dense(1)}, {1024});
   const at::Tensor weight = net.weights()[0].value;
   const double whole = rms(weight);
-  const NumbersSample seen = look(net, at::randn({4, 1024}), 1e-3);
+  const NumbersReading seen = look(net, at::randn({4, 1024}), 1e-3);
   EXPECT_NEAR(seen.weights[0], whole, 0.02 * whole);
 }
 
@@ -56,7 +56,7 @@ TEST(VitalSigns, CountReluUnitsThatNeverFire) {
       {Dense(4, {.activation = "relu", .bias_initializer = Initializer::constant(-100)}),
        Dense(4, {.activation = "relu", .bias_initializer = Initializer::constant(100)}), Dense(1)},
       {3});
-  const NumbersSample seen = look(net, at::randn({16, 3}), 0);
+  const NumbersReading seen = look(net, at::randn({16, 3}), 0);
   EXPECT_EQ(seen.dead_units, (std::vector<double>{1, 0, -1}));
 }
 
@@ -94,7 +94,7 @@ TEST(VitalSigns, SayWhichWeightGotNoGradient) {
   ASSERT_TRUE(signs.look_at(1));
   net.weights()[0].value.sum().backward();
   signs.before_update();
-  const NumbersSample seen = signs.after_update();
+  const NumbersReading seen = signs.after_update();
   EXPECT_GT(seen.gradients[0], 0);
   EXPECT_EQ(seen.gradients[2], -1);
 }

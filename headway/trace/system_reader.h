@@ -8,7 +8,7 @@ namespace headway {
 
 // What the kernel knows about one process and what holds it. Seconds and counts since it began,
 // bytes now; 0 where a machine does not tell.
-struct SystemSample {
+struct SystemReading {
   double cpu_s = 0;             // all threads
   double run_queue_wait_s = 0;  // ready, but no core was free
   int64_t threads = 0;
@@ -27,20 +27,20 @@ struct SystemSample {
 };
 
 // Reads /proc and cgroups (v1 and v2). Not for several threads.
-class SystemSampler {
+class SystemReader {
  public:
   // `root` stands for "/" and lets tests bring their own; `process` is a number.
-  explicit SystemSampler(std::string root = "", std::string process = "self");
+  explicit SystemReader(std::string root = "", std::string process = "self");
 
-  SystemSample sample();
+  SystemReading sample();
 
  private:
-  void read_stat(SystemSample& out) const;
-  void read_memory(SystemSample& out);
-  void read_io(SystemSample& out) const;
-  void read_idle(SystemSample& out) const;
-  void read_pressure(SystemSample& out) const;
-  void read_quota(SystemSample& out) const;
+  void read_stat(SystemReading& out) const;
+  void read_memory(SystemReading& out);
+  void read_io(SystemReading& out) const;
+  void read_idle(SystemReading& out) const;
+  void read_pressure(SystemReading& out) const;
+  void read_quota(SystemReading& out) const;
   double run_queue_wait_s();
 
   std::string root_, process_, proc_;

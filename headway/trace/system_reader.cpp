@@ -1,4 +1,4 @@
-#include "headway/trace/system_sampler.h"
+#include "headway/trace/system_reader.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -57,14 +57,14 @@ std::string find_quota_file(const std::string& root, const std::string& process)
 
 }  // namespace
 
-SystemSampler::SystemSampler(std::string root, std::string process)
+SystemReader::SystemReader(std::string root, std::string process)
     : root_(std::move(root)),
       process_(std::move(process)),
       proc_(root_ + "/proc/" + process_),
       quota_file_(find_quota_file(root_, process_)) {}
 
-SystemSample SystemSampler::sample() {
-  SystemSample out;
+SystemReading SystemReader::sample() {
+  SystemReading out;
   read_stat(out);
   read_memory(out);
   read_io(out);
@@ -75,7 +75,7 @@ SystemSample SystemSampler::sample() {
   return out;
 }
 
-void SystemSampler::read_stat(SystemSample& out) const {
+void SystemReader::read_stat(SystemReading& out) const {
   const std::string text = contents(proc_ + "/stat");
   const size_t name_end = text.rfind(')');  // a name may hold anything
   if (name_end == std::string::npos) return;
@@ -95,7 +95,7 @@ void SystemSampler::read_stat(SystemSample& out) const {
   out.rss_bytes = static_cast<int64_t>(fields[24]) * sysconf(_SC_PAGESIZE);
 }
 
-void SystemSampler::read_memory(SystemSample& out) {
+void SystemReader::read_memory(SystemReading& out) {
   const std::string status = contents(proc_ + "/status");
   out.swap_bytes = static_cast<int64_t>(value_of(status, "VmSwap:")) << 10;
   out.writable_bytes = static_cast<int64_t>(value_of(status, "VmData:")) << 10;
@@ -107,14 +107,14 @@ void SystemSampler::read_memory(SystemSample& out) {
   out.available_bytes = available_bytes_;
 }
 
-void SystemSampler::read_io(SystemSample& out) const {
+void SystemReader::read_io(SystemReading& out) const {
   const std::string text = contents(proc_ + "/io");
   out.read_bytes = static_cast<int64_t>(value_of(text, "rchar:"));
   out.read_calls = static_cast<int64_t>(value_of(text, "syscr:"));
   out.disk_bytes = static_cast<int64_t>(value_of(text, "read_bytes:"));
 }
 
-void SystemSampler::read_idle(SystemSample& out) const {
+void SystemReader::read_idle(SystemReading& out) const {
   // "cpu  user nice system idle iowait ...", in ticks
   const std::string all = contents(root_ + "/proc/stat");
   if (all.starts_with("cpu ")) {
@@ -130,7 +130,7 @@ void SystemSampler::read_idle(SystemSample& out) const {
 }
 
 // "some avg10=3.46 avg60=3.74 avg300=2.31 total=7002674487", in microseconds
-void SystemSampler::read_pressure(SystemSample& out) const {
+void SystemReader::read_pressure(SystemReading& out) const {
   const auto total = [](std::string_view text, std::string_view kind) {
     const size_t line = text.find(kind);
     return line == std::string_view::npos ? 0 : 1e-6 * value_of(text.substr(line), "total=");
@@ -145,7 +145,7 @@ void SystemSampler::read_pressure(SystemSample& out) const {
   out.memory_full_s = total(memory, "full");
 }
 
-void SystemSampler::read_quota(SystemSample& out) const {
+void SystemReader::read_quota(SystemReading& out) const {
   if (quota_file_.empty()) return;
   const std::string text = contents(quota_file_);
   out.quota_periods = static_cast<int64_t>(value_of(text, "nr_periods "));
@@ -155,7 +155,7 @@ void SystemSampler::read_quota(SystemSample& out) const {
 }
 
 // Second number of each thread's schedstat. What an ended thread had waited stays counted.
-double SystemSampler::run_queue_wait_s() {
+double SystemReader::run_queue_wait_s() {
   const std::string folder = proc_ + "/task";
   const std::unique_ptr<DIR, int (*)(DIR*)> threads(::opendir(folder.c_str()), ::closedir);
   if (!threads) return 0;
