@@ -30,7 +30,7 @@ struct Settings {
   std::string dataset;
   OperatorOptions operators;
   std::string task;
-  int threads = 0;  // 0: chosen
+  std::optional<int> threads;  // default: chosen
   double seconds = 5;
   bool explain = false;
   bool json = false;
@@ -215,7 +215,7 @@ void bench_feed(const Settings& s) {
   const Input input = open_input(s.dataset);
   const std::vector<Operator> operators = operators_for(s, input);
   Dataset dataset = endless(input, operators);
-  if (s.threads > 0) dataset = dataset.with_options({.threads = s.threads});
+  dataset = dataset.with_options({.threads = s.threads});
   const bool batched = std::any_of(operators.begin(), operators.end(), [](const Operator& op) {
     return op.kind == Operator::Kind::kBatch;
   });

@@ -22,9 +22,9 @@ struct Settings {
   bool shuffled = false;
   std::string format = "keep";
   std::string compress = "none";
-  int threads = 0;
+  std::optional<int> threads;  // default: chosen
   int64_t skip_errors = 0;
-  std::string ledger;
+  std::string skip_log;
   bool trust = false;
   bool json = false;
 };
@@ -39,8 +39,8 @@ Conversion conversion_of(const Settings& s) {
   how.compression = s.compress == "gzip"   ? Compression::kGzip
                     : s.compress == "zlib" ? Compression::kZlib
                                            : Compression::kNone;
-  if (s.threads > 0) how.run.threads = s.threads;
-  if (s.skip_errors > 0) how.run.errors = ErrorPolicy::skip_up_to(s.skip_errors, s.ledger);
+  how.run.threads = s.threads;
+  if (s.skip_errors > 0) how.run.errors = ErrorPolicy::skip_up_to(s.skip_errors, s.skip_log);
   return how;
 }
 
@@ -69,7 +69,7 @@ void convert(const Settings& s) {
       throw Error(
           e.problem(),
           "replace that file and run the same command again, which goes on where it stopped; "
-          "or let it pass: --skip-errors 10 --ledger bad.jsonl");
+          "or let it pass: --skip-errors 10 --skip-log bad.jsonl");
     }
   }();
   const bool packed = input.kind == InputKind::kImageFolder;
@@ -90,7 +90,7 @@ void convert(const Settings& s) {
   if (done.kept > 0) print("{} were there from an earlier run\n", counted(done.kept, "image"));
   if (done.skipped > 0) {
     print("skipped {}{}\n", counted(done.skipped, "bad image"),
-          s.ledger.empty() ? "" : ", listed in " + s.ledger);
+          s.skip_log.empty() ? "" : ", listed in " + s.skip_log);
   }
   print("{} now holds {}\n", how.to, size_text(static_cast<double>(done.bytes)));
 }
@@ -142,7 +142,8 @@ void add_convert(CLI::App& app, Task& task) {
                    "leave out up to N bad images (default: the first one ends it)")
       ->check(CLI::PositiveNumber)
       ->option_text("N");
-  verb->add_option("--ledger", s->ledger, "where the bad ones are listed")->option_text("FILE");
+  verb->add_option("--skip-log,--ledger", s->skip_log, "where the bad ones are listed")
+      ->option_text("FILE");
   verb->add_flag("--trust", s->trust, "do not decode images that stay as they are");
   verb->add_flag("--json", s->json, "one JSON object on standard output");
   verb->callback([s, shuffle, &task] {

@@ -117,7 +117,8 @@ Input open_input(const std::string& name) {
   const std::string head = head_of(paths[0]);
   const std::string ending = fs::path(paths[0]).extension().string();
   if (ending == ".jsonl") {
-    return {.name = name, .kind = InputKind::kLedger, .dataset = ledger(paths[0]), .files = paths};
+    return {
+        .name = name, .kind = InputKind::kLedger, .dataset = skip_log(paths[0]), .files = paths};
   }
   for (const char* text : {".txt", ".csv", ".tsv", ".log", ".json"}) {
     if (ending != text) continue;

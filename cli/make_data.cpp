@@ -172,7 +172,7 @@ int64_t write_shards(const Settings& s, const Dataset& records, Progress& progre
 Made make_data(const MakeData& s) {
   prepare_folder(s);
   Options options;
-  if (s.threads > 0) options.threads = s.threads;
+  options.threads = s.threads;
   const auto make = [s](Element e) {
     const auto i = e.only().item<int64_t>();
     return s.records() ? one_record(s, i) : one_file(s, i);

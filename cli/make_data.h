@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "cli/draw.h"
@@ -15,7 +16,7 @@ struct MakeData {
   Drawing drawing;
   std::string format = "jpeg";
   int quality = 90;
-  int threads = 0;  // 0: chosen
+  std::optional<int> threads;  // default: chosen
   bool force = false;
   bool json = false;
 

@@ -59,7 +59,7 @@ Dataset decoded(const Dataset& dataset, const Input& input) {
 
 Dataset finished(const Dataset& dataset, const TrainSettings& s) {
   Options options{.seed = s.seed};
-  if (s.input_threads > 0) options.threads = static_cast<int>(s.input_threads);
+  options.threads = s.input_threads;
   return dataset.normalize({.mean = {0.5f, 0.5f, 0.5f}, .deviation = {0.5f, 0.5f, 0.5f}})
       .batch(s.batch)
       .with_options(options);

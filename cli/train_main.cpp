@@ -30,7 +30,7 @@ std::vector<Layer> small_layers(int64_t classes, const Shape& input) {
   const auto convolution = [](int64_t filters, Size2D kernel, Size2D strides) {
     return Conv2D(filters, kernel,
                   {.strides = strides,
-                   .padding = Padding::kSame,
+                   .padding = "same",
                    .use_bias = false,
                    .kernel_initializer = "he_normal"});
   };
@@ -91,25 +91,24 @@ FitOptions fit_options(const TrainSettings& s, const TrainData& data) {
   FitOptions fit;
   fit.epochs = s.epochs;
   fit.batch_size = s.batch;
-  if (s.steps_per_epoch > 0) fit.steps_per_epoch = s.steps_per_epoch;
+  fit.steps_per_epoch = s.steps_per_epoch;
   if (!s.validation.empty() || s.validation_split > 0) fit.validation = data.validation;
   fit.accumulate = s.accumulate;
   fit.seed = s.seed;
-  fit.threads = {.intra_op = static_cast<int>(s.intra_op),
-                 .input = static_cast<int>(s.input_threads)};
+  fit.threads = {.intra_op = s.intra_op, .input = s.input_threads};
   fit.checkpoint = {.folder = s.checkpoint.empty() ? s.work + "/checkpoints" : s.checkpoint,
                     .every_steps = s.every_steps,
                     .keep = s.keep,
                     .resume = s.resume};
   fit.callbacks.push_back(TerminateOnNaN());
   if (s.patience > 0) {
-    fit.callbacks.push_back(EarlyStopping(
-        {.on = {.monitor = fit.validation ? "val_loss" : "loss", .patience = s.patience},
-         .restore_best_weights = true}));
+    fit.callbacks.push_back(EarlyStopping({.monitor = fit.validation ? "val_loss" : "loss",
+                                           .patience = s.patience,
+                                           .restore_best_weights = true}));
   }
   if (!s.csv.empty()) fit.callbacks.push_back(CSVLogger(s.csv));
   fit.trace = s.trace;
-  fit.probe = s.probe;
+  fit.replay = s.replay;
   fit.when_stuck = s.when_stuck == "stop"    ? WhenStuck::kStop
                    : s.when_stuck == "abort" ? WhenStuck::kAbort
                                              : WhenStuck::kGoOn;
@@ -197,14 +196,14 @@ void train(const TrainSettings& s) {
                .device = s.device,
                .precision = s.precision == "bfloat16" ? Precision::kBFloat16 : Precision::kFull,
                .seed = s.seed});
-  const int64_t batches = s.steps_per_epoch > 0 ? s.steps_per_epoch : data.training.cardinality();
+  const int64_t batches = s.steps_per_epoch.value_or(data.training.cardinality());
   model.compile(
       {.optimizer = optimizer_of(s, std::max<int64_t>(1, batches) * s.epochs / s.accumulate),
        .loss = SparseCategoricalCrossentropy({.label_smoothing = s.label_smoothing}),
        .metrics = {Accuracy()}});
   say_where(model, s);
   if (s.summary) print_lines(stderr, model.summary({.batch_size = s.batch}));
-  const Dataset training = s.steps_per_epoch > 0 ? data.training.repeat() : data.training;
+  const Dataset training = s.steps_per_epoch ? data.training.repeat() : data.training;
   const History history = fit(model, training, fit_options(s, data), s.live);
   if (!s.save.empty()) model.save_weights(s.save);
   if (!s.report.empty()) write_report(s.report, *history.trace);

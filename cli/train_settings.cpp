@@ -134,7 +134,7 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
   keeping->add_option("--report", s.report, "write the run as one HTML page at the end");
   keeping->add_flag("--live", s.live,
                     "draw pipeline, step and findings on the whole terminal while it runs");
-  keeping->add_flag("--probe", s.probe,
+  keeping->add_flag("--replay,--probe", s.replay,
                     "first replay one batch: what would a faster feed, a larger batch bring?");
   keeping->add_flag("--summary", s.summary, "print the layers and the memory they take");
   keeping->add_flag("--json", s.json, "one JSON object on standard output at the end");

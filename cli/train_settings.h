@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace headway::cli {
@@ -22,7 +23,7 @@ struct TrainSettings {
 
   int64_t epochs = 5;
   int64_t batch = 32;
-  int64_t steps_per_epoch = 0;
+  std::optional<int64_t> steps_per_epoch;
   std::string optimizer = "adam";
   double learning_rate = 0;  // 0: the optimizer's
   double momentum = 0.9;
@@ -30,24 +31,24 @@ struct TrainSettings {
   std::string schedule = "constant";
   int64_t warmup = 0;
   double label_smoothing = 0;
-  double clip_norm = 0;
+  std::optional<double> clip_norm;
   int64_t accumulate = 1;
   int64_t patience = 0;  // early stopping; 0: none
 
   std::string device = "auto";
   std::string precision = "float32";
-  int64_t intra_op = 0, input_threads = 0;
+  std::optional<int> intra_op, input_threads;
   uint64_t seed = 0;
 
   std::string checkpoint;  // folder; empty: <work>/checkpoints
-  int64_t every_steps = 0;
+  std::optional<int64_t> every_steps;
   int64_t keep = 3;
   bool resume = false;
   std::string save;  // weights, at the end
   std::string csv;
   std::string trace;  // for `headway doctor`
   std::string when_stuck = "go-on";
-  bool probe = false;
+  bool replay = false;
   bool live = false;
   std::string report;  // HTML
   bool summary = false;

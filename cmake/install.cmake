@@ -1,10 +1,13 @@
-# `cmake --install`: the rooms as static libraries, the headers, and a package for find_package.
+# `cmake --install`: the rooms as static libraries, the public headers, and a package for find_package.
 include(CMakePackageConfigHelpers)
+include(${CMAKE_CURRENT_LIST_DIR}/public_headers.cmake)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/headway)
 
 install(TARGETS headway EXPORT headwayTargets)
-install(DIRECTORY headway/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headway
-  FILES_MATCHING PATTERN "*.h")
+foreach(header ${HEADWAY_PUBLIC_HEADERS})
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
 install(EXPORT headwayTargets NAMESPACE headway:: DESTINATION ${package_dir})
 if(TARGET headway_train)
   install(EXPORT headway-train-targets NAMESPACE headway:: DESTINATION ${package_dir})

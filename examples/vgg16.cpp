@@ -17,8 +17,8 @@
 using namespace headway;
 
 Model vgg16(int64_t side, int64_t classes) {
-  Model model(applications::vgg16_layers({.classes = classes, .input = {side, side, 3}}),
-              {.device = "cpu"});
+  Model model =
+      applications::vgg16({.classes = classes, .input = {side, side, 3}}, {.device = "cpu"});
   model.compile({.optimizer = Adam(), .loss = CategoricalCrossentropy()});
   return model;
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "headway/data/ledger.h"
 #include "headway/data/ops/image_op.h"
 #include "headway/data/ops/ops.h"
 #include "headway/data/plan.h"
+#include "headway/data/skip_log.h"
 #include "headway/data/sources/sources.h"
 #include "headway/io/bytes/file.h"
 #include "headway/io/bytes/glob.h"
@@ -55,8 +55,8 @@ Dataset Dataset::map_in_place(std::function<void(Element&)> fn, MapOptions optio
       return true;
     };
   };
-  return then(
-      make_map(node_, bind, {options.name, options.num_parallel_calls, options.ordered, false}));
+  if (options.name.empty()) options.name = "map";
+  return then(make_map(node_, bind, std::move(options)));
 }
 
 Dataset Dataset::random_map(std::function<Element(Element, Random&)> fn, MapOptions options) const {
@@ -72,27 +72,27 @@ Dataset Dataset::random_map(std::function<Element(Element, Random&)> fn, MapOpti
       return true;
     };
   };
-  return then(
-      make_map(node_, bind, {options.name, options.num_parallel_calls, options.ordered, false}));
+  if (options.name.empty()) options.name = "map";
+  return then(make_map(node_, bind, std::move(options)));
 }
 
-Dataset Dataset::filter_element(std::function<bool(const Element&)> predicate) const {
+Dataset Dataset::filter_element(std::function<bool(const Element&)> predicate,
+                                MapOptions options) const {
   const auto bind = [predicate = std::move(predicate)](uint32_t) -> SampleFn {
     return [predicate](Element& element, const SampleContext&) { return predicate(element); };
   };
-  return then(make_map(node_, bind, {"filter", kAuto, true, true}));
+  if (options.name.empty()) options.name = "filter";
+  return then(make_map(node_, bind, std::move(options), {.drops = true}));
 }
 
 Dataset Dataset::flat_map(std::function<Dataset(const Element&)> fn) const {
-  return then(make_interleave(node_, nodes_of(std::move(fn)), {.word = "flat_map"}));
+  return then(make_interleave(node_, nodes_of(std::move(fn)),
+                              {.cycle_length = 1, .parallel = false}, "flat_map"));
 }
 
 Dataset Dataset::interleave(std::function<Dataset(const Element&)> fn,
                             InterleaveOptions options) const {
-  return then(make_interleave(node_, nodes_of(std::move(fn)),
-                              {.cycle = options.cycle_length,
-                               .block = options.block_length,
-                               .parallel = options.parallel}));
+  return then(make_interleave(node_, nodes_of(std::move(fn)), options));
 }
 
 Dataset Dataset::batch(int64_t size, BatchOptions options) const {
@@ -100,18 +100,18 @@ Dataset Dataset::batch(int64_t size, BatchOptions options) const {
 }
 
 Dataset Dataset::padded_batch(int64_t size, PaddedBatchOptions options) const {
-  return then(make_padded_batch(node_, {size, options.drop_remainder, options.padding_value,
-                                        options.padding_string, options.padded_shapes}));
+  return then(make_padded_batch(node_, size, std::move(options)));
 }
 
 Dataset Dataset::unbatch() const { return then(make_unbatch(node_)); }
 
-Dataset Dataset::shuffle(ShuffleOptions o) const {
-  return then(
-      make_shuffle(node_, {o.buffer_size, o.minimum_fill, o.seed, o.reshuffle_each_iteration}));
+Dataset Dataset::shuffle(ShuffleOptions options) const {
+  return then(make_shuffle(node_, options));
 }
 
-Dataset Dataset::repeat(int64_t count) const { return then(make_repeat(node_, count)); }
+Dataset Dataset::repeat(std::optional<int64_t> count) const {
+  return then(make_repeat(node_, count));
+}
 Dataset Dataset::take(int64_t count) const { return then(make_take(node_, count)); }
 Dataset Dataset::skip(int64_t count) const { return then(make_skip(node_, count)); }
 Dataset Dataset::shard(int64_t n, int64_t index) const { return then(make_shard(node_, n, index)); }
@@ -119,7 +119,9 @@ Dataset Dataset::enumerate(int64_t start, std::string field) const {
   return then(make_enumerate(node_, start, std::move(field)));
 }
 Dataset Dataset::cache(std::string file) const { return then(make_cache(node_, std::move(file))); }
-Dataset Dataset::prefetch(int64_t size) const { return then(make_prefetch(node_, size)); }
+Dataset Dataset::prefetch(std::optional<int64_t> buffer_size) const {
+  return then(make_prefetch(node_, buffer_size));
+}
 Dataset Dataset::concatenate(const Dataset& other) const {
   return then(make_concatenate({node_, other.node_}));
 }
@@ -143,7 +145,7 @@ Dataset Dataset::parse_example(std::vector<FeatureSpec> features, std::string fi
       return true;
     };
   };
-  return then(make_map(node_, bind, {.word = "parse_example", .reads_files = true}));
+  return then(make_map(node_, bind, {.name = "parse_example"}, {.reads_files = true}));
 }
 
 Dataset Dataset::read_file(std::string field) const {
@@ -155,7 +157,7 @@ Dataset Dataset::read_file(std::string field) const {
       return true;
     };
   };
-  return then(make_map(node_, bind, {.word = "read_file", .reads_files = true}));
+  return then(make_map(node_, bind, {.name = "read_file"}, {.reads_files = true}));
 }
 
 Dataset Dataset::image_step(ImageStep step, std::string field) const {
@@ -269,15 +271,14 @@ Dataset tfrecord(const std::string& pattern, TFRecordDatasetOptions options) {
   return tfrecord(std::move(files), options);
 }
 Dataset tfrecord(std::vector<std::string> files, TFRecordDatasetOptions options) {
-  return Dataset(make_tfrecord(std::move(files),
-                               {options.compression, options.num_parallel_reads, options.index}));
+  return Dataset(make_tfrecord(std::move(files), options));
 }
 Dataset text_lines(const std::string& pattern, Compression compression) {
   return Dataset(make_text_lines(expand(pattern), compression));
 }
 
-Dataset ledger(const std::string& path) {
-  auto entries = std::make_shared<const std::vector<SkipEntry>>(SkipLedger::read(path));
+Dataset skip_log(const std::string& path) {
+  auto entries = std::make_shared<const std::vector<SkipEntry>>(SkipLog::read(path));
   return range(static_cast<int64_t>(entries->size()))
       .map(
           [entries](Element e) {
@@ -289,7 +290,7 @@ Dataset ledger(const std::string& path) {
             out.set_origin(std::make_shared<const std::string>(entry.file), entry.offset);
             return out;
           },
-          {.name = "ledger"});
+          {.name = "skip_log"});
 }
 
 Dataset zip(const std::vector<Dataset>& datasets) {

@@ -10,43 +10,14 @@
 
 #include "headway/core/element.h"
 #include "headway/core/random.h"
-#include "headway/data/image_chain.h"
+#include "headway/data/image_step.h"
 #include "headway/data/options.h"
 #include "headway/data/pipeline.h"
-#include "headway/io/bytes/byte_source.h"
 #include "headway/io/records/example.h"
 
 namespace headway {
 
 class Node;
-
-struct MapOptions {
-  int64_t num_parallel_calls = kAuto;  // 1: one at a time and in order, for functions with state
-  bool ordered = true;                 // false: elements come out as they are ready
-  std::string name = "map";            // in reports and errors
-};
-struct BatchOptions {
-  bool drop_remainder = false;
-};
-struct PaddedBatchOptions {
-  bool drop_remainder = false;
-  double padding_value = 0;
-  std::string padding_string{};
-  // Field and its padded shape, -1 for "as long as the longest". Others are padded to their
-  // longest.
-  std::vector<std::pair<std::string, std::vector<int64_t>>> padded_shapes{};
-};
-struct ShuffleOptions {
-  int64_t buffer_size = kAuto;   // for streams (10,000); what has an index is permuted as a whole
-  int64_t minimum_fill = kAuto;  // streams start to yield at this fill (512), and fill on meanwhile
-  uint64_t seed = 0;             // on top of Options::seed
-  bool reshuffle_each_iteration = true;
-};
-struct InterleaveOptions {
-  int64_t cycle_length = 4;
-  int64_t block_length = 1;
-  bool parallel = true;  // the order is the same either way
-};
 
 // Mean and deviation that models trained on ImageNet expect.
 inline constexpr NormalizeStep kImageNet{.mean = {0.485f, 0.456f, 0.406f},
@@ -76,7 +47,7 @@ class Dataset {
   // The same with random numbers that depend on the sample alone, not on threads.
   Dataset random_map(std::function<Element(Element, Random&)> fn, MapOptions options = {}) const;
   template <typename F>
-  Dataset filter(F predicate) const;
+  Dataset filter(F predicate, MapOptions options = {}) const;
   Dataset flat_map(std::function<Dataset(const Element&)> fn) const;
   Dataset interleave(std::function<Dataset(const Element&)> fn,
                      InterleaveOptions options = {}) const;
@@ -87,13 +58,14 @@ class Dataset {
   Dataset shuffle(int64_t buffer_size) const {
     return shuffle(ShuffleOptions{.buffer_size = buffer_size});
   }
-  Dataset repeat(int64_t count = kInfinite) const;
+  Dataset repeat(std::optional<int64_t> count = {}) const;  // default: for ever, as is -1
   Dataset take(int64_t count) const;
   Dataset skip(int64_t count) const;
   Dataset shard(int64_t num_shards, int64_t index) const;
   Dataset enumerate(int64_t start = 0, std::string field = "index") const;
-  Dataset cache(std::string file = "") const;           // in memory, or in one file
-  Dataset prefetch(int64_t buffer_size = kAuto) const;  // always there; this sets its size
+  Dataset cache(std::string file = "") const;  // in memory, or in one file
+  // Every pipeline works ahead; this sets how far.
+  Dataset prefetch(std::optional<int64_t> buffer_size = {}) const;
   Dataset concatenate(const Dataset& other) const;
   Dataset with_options(Options options) const;
   Dataset with_seed(uint64_t seed) const { return with_options({.seed = seed}); }
@@ -160,7 +132,7 @@ class Dataset {
  private:
   Dataset then(std::shared_ptr<const Node> node) const;
   Dataset map_in_place(std::function<void(Element&)> fn, MapOptions options) const;
-  Dataset filter_element(std::function<bool(const Element&)> predicate) const;
+  Dataset filter_element(std::function<bool(const Element&)> predicate, MapOptions options) const;
   template <typename In, typename F>
   static void call_scalar(const F& fn, Element& element, Tensor& value);
 
@@ -186,17 +158,12 @@ Dataset files(const std::vector<std::string>& paths);
 Dataset image_folder(const std::string& root);
 std::vector<std::string> class_names(const std::string& root);
 
-struct TFRecordDatasetOptions {
-  Compression compression = Compression::kAuto;
-  int64_t num_parallel_reads = kAuto;  // files without index: read at a time, records taken in turn
-  bool index = true;                   // plain files: sidecar index, made when missing
-};
 // Records as "value". Plain files are indexed, which gives random access and exact shuffling.
 Dataset tfrecord(const std::string& pattern, TFRecordDatasetOptions options = {});
 Dataset tfrecord(std::vector<std::string> files, TFRecordDatasetOptions options = {});
 Dataset text_lines(const std::string& pattern, Compression compression = Compression::kAuto);
-// What an earlier run skipped: "path", "offset" and "reason" of each line of its ledger.
-Dataset ledger(const std::string& path);
+// What an earlier run skipped: "path", "offset" and "reason" of each line of its skip log.
+Dataset skip_log(const std::string& path);
 Dataset zip(const std::vector<Dataset>& datasets);
 
 // ---- the small print ----
@@ -239,13 +206,13 @@ Dataset Dataset::map(F fn, MapOptions options) const {
 }
 
 template <typename F>
-Dataset Dataset::filter(F predicate) const {
+Dataset Dataset::filter(F predicate, MapOptions options) const {
   if constexpr (std::is_invocable_r_v<bool, F, const Element&>) {
-    return filter_element(std::move(predicate));
+    return filter_element(std::move(predicate), std::move(options));
   } else {
-    return filter_element([predicate = std::move(predicate)](const Element& e) {
-      return predicate(e.only().item<int64_t>());
-    });
+    return filter_element([predicate = std::move(predicate)](
+                              const Element& e) { return predicate(e.only().item<int64_t>()); },
+                          std::move(options));
   }
 }
 

@@ -114,7 +114,7 @@ TEST(Dataset, HugeCountsAndNegativeOnesMeanWhatTheySay) {
   EXPECT_EQ(values_of(range(3).repeat().skip(-1)), Ints{});
   EXPECT_EQ(values_of(stream(3).repeat().skip(-1)), Ints{});
   EXPECT_EQ(range(3).batch(INT64_C(1) << 40).start().next()->only().dim(0), 3);
-  EXPECT_EQ(values_of(range(3), static_cast<int>(kAuto)), (Ints{0, 1, 2}));
+  EXPECT_EQ(values_of(range(3), -1), (Ints{0, 1, 2}));
 }
 
 TEST(Dataset, UnbatchUndoesBatch) {

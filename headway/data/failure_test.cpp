@@ -7,7 +7,7 @@
 #include "headway/core/log.h"
 #include "headway/core/resource_error.h"
 #include "headway/data/dataset.h"
-#include "headway/data/ledger.h"
+#include "headway/data/skip_log.h"
 #include "headway/io/bytes/temp_folder.h"
 #include "headway/io/images/jpeg.h"
 #include "headway/io/images/png.h"
@@ -153,7 +153,7 @@ TEST(Failure, StreamsThatSkipCannotBeZipped) {
 }
 
 TEST(Failure, PaddedBatchesSkipABadSampleCleanly) {
-  for (const int64_t calls : {int64_t{1}, kAuto}) {
+  for (const std::optional<int64_t> calls : {std::optional<int64_t>(1), std::optional<int64_t>()}) {
     const Dataset d = range(14).map(not_a_seventh, {.num_parallel_calls = calls}).padded_batch(4);
     std::vector<int64_t> sizes;
     for (const Batch& b : d.with_options({.errors = ErrorPolicy::skip_up_to(5)}))
@@ -224,14 +224,14 @@ TEST(Failure, AGeneratorThatThrowsReachesTheConsumer) {
   EXPECT_EQ(error_of(d.batch(2)).problem(), "generator: no more luck");
 }
 
-TEST(Failure, SkippingCountsFillsBatchesAndWritesALedger) {
+TEST(Failure, SkippingCountsFillsBatchesAndWritesASkipLog) {
   const TempFolder folder;
-  const std::string ledger_path = folder.path("skipped.jsonl");
+  const std::string skip_log_path = folder.path("skipped.jsonl");
   const Dataset d = range(70).map(not_a_seventh).batch(10);
   for (int threads : {1, 4}) {
-    std::filesystem::remove(ledger_path);
+    std::filesystem::remove(skip_log_path);
     Pipeline run =
-        d.with_options({.threads = threads, .errors = ErrorPolicy::skip_up_to(10, ledger_path)})
+        d.with_options({.threads = threads, .errors = ErrorPolicy::skip_up_to(10, skip_log_path)})
             .start();
     int64_t batches = 0;
     while (auto batch = run.next()) {
@@ -240,11 +240,11 @@ TEST(Failure, SkippingCountsFillsBatchesAndWritesALedger) {
     }
     EXPECT_EQ(batches, 6);
     EXPECT_EQ(run.stats().skipped, 10);
-    const auto entries = SkipLedger::read(ledger_path);
+    const auto entries = SkipLog::read(skip_log_path);
     ASSERT_EQ(entries.size(), 10u);
     EXPECT_EQ(entries[1].reason, "map: a seventh: 10");  // in the order of the data
   }
-  EXPECT_EQ(ledger(ledger_path).at(0)["reason"].bytes(), "map: a seventh: 3");
+  EXPECT_EQ(skip_log(skip_log_path).at(0)["reason"].bytes(), "map: a seventh: 3");
 }
 
 TEST(Failure, ASpentBudgetEndsTheRun) {
@@ -263,29 +263,29 @@ TEST(Failure, SkippingADamagedRecordGoesOnBehindIt) {
   std::string bytes = folder.read("a.tfrecord");
   bytes[2 * 31 + 12] ^= 1;
   folder.write("a.tfrecord", bytes);
-  const std::string ledger_path = folder.path("skipped.jsonl");
+  const std::string skip_log_path = folder.path("skipped.jsonl");
   for (const bool index : {true, false}) {
-    std::filesystem::remove(ledger_path);
+    std::filesystem::remove(skip_log_path);
     const Dataset d =
         tfrecord(path, {.index = index})
             .batch(2)
-            .with_options({.threads = 2, .errors = ErrorPolicy::skip_up_to(1, ledger_path)});
+            .with_options({.threads = 2, .errors = ErrorPolicy::skip_up_to(1, skip_log_path)});
     std::vector<std::string> got;
     for (const Batch& b : d) {
       for (std::string_view s : b.only().values<std::string_view>()) got.emplace_back(s);
     }
     EXPECT_EQ(got, (std::vector<std::string>{"record number 0", "record number 1",
                                              "record number 3", "record number 4"}));
-    ASSERT_EQ(SkipLedger::read(ledger_path).size(), 1u);
-    EXPECT_EQ(SkipLedger::read(ledger_path)[0].offset, 62);
+    ASSERT_EQ(SkipLog::read(skip_log_path).size(), 1u);
+    EXPECT_EQ(SkipLog::read(skip_log_path)[0].offset, 62);
   }
 }
 
-TEST(Failure, TheLedgerLeavesOutAHalfWrittenLine) {
+TEST(Failure, TheSkipLogLeavesOutAHalfWrittenLine) {
   const TempFolder folder;
   const std::string path =
       folder.write("l.jsonl", "{\"file\":\"a\",\"offset\":1,\"reason\":\"r\"}\n{\"file\":\"b");
-  EXPECT_EQ(SkipLedger::read(path).size(), 1u);
+  EXPECT_EQ(SkipLog::read(path).size(), 1u);
 }
 
 TEST(Failure, AnImageBeyondTheBudgetIsNamedWithTheArithmetic) {
@@ -326,18 +326,18 @@ TEST(Failure, AShuffleBeyondTheBudgetShrinksAndSaysSo) {
   EXPECT_NE(said.find("shuffle:"), std::string::npos);
 }
 
-TEST(Failure, ALedgerThatIsNoneIsRefusedByItsLine) {
+TEST(Failure, WhatIsNoSkipLogIsRefusedByItsLine) {
   const TempFolder folder;
   const std::string good = R"({"file":"a","offset":1,"reason":"r"})";
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   for (const std::string& bad : {std::string("[]"), std::string("7"), std::string(R"({"file":[]})"),
                                  std::string(R"({"file":"a","offset":"x"})"), deep}) {
-    folder.write("ledger", good + "\n" + bad + "\n");
+    folder.write("skip_log", good + "\n" + bad + "\n");
     try {
-      SkipLedger::read(folder.path("ledger"));
+      SkipLog::read(folder.path("skip_log"));
       ADD_FAILURE() << bad.substr(0, 40);
     } catch (const Error& e) {
-      EXPECT_NE(e.problem().find("ledger:2: "), std::string::npos) << e.what();
+      EXPECT_NE(e.problem().find("skip_log:2: "), std::string::npos) << e.what();
       EXPECT_EQ(e.problem().find("json.exception"), std::string::npos) << e.what();
     }
   }

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "headway/data/image_step.h"
 #include "headway/data/lazy_image.h"
+#include "headway/data/overloaded.h"
 #include "headway/image/color.h"
 
 namespace headway {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "headway/io/images/jpeg.h"
 #include "headway/io/images/png.h"
 
 namespace headway {

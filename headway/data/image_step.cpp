@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "headway/core/error.h"
+#include "headway/data/overloaded.h"
 
 namespace headway {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,10 @@ class Node {
   // Map-like nodes: one element in, at most one out, each on its own.
   virtual bool maps() const { return false; }
   virtual SampleOpPtr sample_op() const { return nullptr; }
-  virtual bool drops() const { return false; }              // may drop elements
-  virtual int64_t parallel_calls() const { return kAuto; }  // 1: one at a time, in order
+  virtual bool drops() const { return false; }  // may drop elements
+  // How many at once; 1: one at a time, in order.
+  virtual std::optional<int64_t> parallel_calls() const { return std::nullopt; }
+  bool serial() const { return parallel_calls() == 1; }
   virtual bool ordered() const { return true; }
 
   // The same operator over other inputs; used by plan() to rewrite.

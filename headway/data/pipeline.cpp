@@ -213,8 +213,8 @@ PipelineState Pipeline::save() const {
                                {"pipeline", impl_->description},
                                {"epoch", impl_->epoch},
                                {"taken", impl_->taken.load()},
-                               {"skipped", impl_->run.ledger.skipped()},
-                               {"seen", impl_->run.ledger.seen()},
+                               {"skipped", impl_->run.skip_log.skipped()},
+                               {"seen", impl_->run.skip_log.seen()},
                                {"cursor", cursor.words()}};
   return {dump(json)};
 }
@@ -228,7 +228,7 @@ void Pipeline::Impl::restore(const PipelineState& state) {
   }
   epoch = position.epoch;
   taken = position.taken;
-  run.ledger.restore(position.skipped, position.seen);
+  run.skip_log.restore(position.skipped, position.seen);
   root = start_stage(run, planned, epoch, 0);
   CursorReader reader(position.cursor);
   root->restore(reader);
@@ -251,7 +251,7 @@ PipelineStats Pipeline::stats() const {
   stats.waiting_s = double(seen.waiting_ns) * 1e-9;
   stats.elsewhere_s = double(seen.elsewhere_ns) * 1e-9;
   stats.first_s = double(seen.first_ns) * 1e-9;
-  stats.skipped = p.run.ledger.skipped();
+  stats.skipped = p.run.skip_log.skipped();
   stats.buffer_held = p.run.recorder.buffer_held;
   stats.buffer_wanted = p.run.recorder.buffer_wanted;
   stats.ram_used_bytes = p.run.ram.used_bytes();

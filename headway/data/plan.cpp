@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 
 #include "headway/data/ops/image_op.h"
 
@@ -74,7 +75,7 @@ class SerialMapIterator : public Iterator {
   SampleContext context_{.ordinal = -1};
 };
 
-bool parallel_map(const Node& node) { return node.maps() && node.parallel_calls() != 1; }
+bool parallel_map(const Node& node) { return node.maps() && !node.serial(); }
 
 bool runs_by_number(const Node& node) { return node.indexed() && !node.prefers_stream(); }
 
@@ -99,9 +100,8 @@ NodeChain::NodeChain(const NodePtr& top) : base(top) {
     ops.push_back(base->sample_op());
     drops |= base->drops();
     ordered &= base->ordered();
-    if (base->parallel_calls() > 1) {
-      const int calls = static_cast<int>(base->parallel_calls());
-      max_workers = max_workers == 0 ? calls : std::min(max_workers, calls);
+    if (const auto calls = base->parallel_calls()) {
+      max_workers = static_cast<int>(std::min<int64_t>(*calls, max_workers.value_or(INT_MAX)));
     }
     base = base->input();
   }
@@ -129,7 +129,7 @@ std::string NodeChain::name() const {
 }
 
 std::unique_ptr<Iterator> start(Run& run, const NodePtr& node, int64_t epoch, int depth) {
-  if (node->maps() && node->parallel_calls() == 1) {
+  if (node->maps() && node->serial()) {
     return std::make_unique<SerialMapIterator>(start(run, node->input(), epoch, depth),
                                                node->sample_op(), run.seed(), epoch);
   }
@@ -140,12 +140,12 @@ std::unique_ptr<Iterator> start(Run& run, const NodePtr& node, int64_t epoch, in
 }
 
 std::unique_ptr<StageIterator> start_stage(Run& run, const NodePtr& node, int64_t epoch, int depth,
-                                           int64_t capacity) {
+                                           std::optional<int64_t> capacity) {
   if (!node->maps() && !runs_by_number(*node)) {
     if (node->is_stage()) {
       auto input = node->iterate(run, epoch, depth);
       auto* stage = static_cast<StageIterator*>(input.release());
-      if (capacity != kAuto) stage->stage().set_capacity(capacity);
+      if (capacity) stage->stage().set_capacity(*capacity);
       return std::unique_ptr<StageIterator>(stage);
     }
     StageConfig config{.name = "prefetch", .may_drop = true, .capacity = capacity};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "headway/data/node.h"
@@ -23,13 +24,15 @@ struct NodeChain {
   std::vector<SampleOpPtr> ops;  // first to run first
   bool drops = false;
   bool ordered = true;
-  int max_workers = 0;
+  std::optional<int> max_workers{};
 
   // One element of an indexed chain, all operators applied; false if one dropped it.
   bool at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const;
   std::string name() const;                                           // "read_file+decode_image"
   bool works() const { return !ops.empty() || base->reads_files(); }  // worth many threads
-  bool limited() const { return max_workers > 0; }  // not to be called by all workers at once
+  bool limited() const {
+    return max_workers.has_value();
+  }  // not to be called by all workers at once
 };
 
 // Starts a node: fused and parallel where it can be, as an iterator for whoever is downstream.
@@ -37,7 +40,7 @@ std::unique_ptr<Iterator> start(Run& run, const NodePtr& node, int64_t epoch, in
 
 // The same, always with a queue of its own in front, so that work goes on while nobody asks.
 std::unique_ptr<StageIterator> start_stage(Run& run, const NodePtr& node, int64_t epoch, int depth,
-                                           int64_t capacity = kAuto);
+                                           std::optional<int64_t> capacity = {});
 
 // A stage over a chain's base with the chain's operators and whatever `config` adds.
 std::unique_ptr<StageIterator> start_chain(Run& run, const NodeChain& chain, StageConfig config,

@@ -24,7 +24,8 @@ std::vector<std::string> names_of(const std::vector<SampleOpPtr>& ops) {
 }
 
 StageFacts facts_of(const StageConfig& config, int depth) {
-  StageFacts facts{.name = config.name, .depth = depth, .max_workers = config.max_workers};
+  StageFacts facts{
+      .name = config.name, .depth = depth, .max_workers = config.max_workers.value_or(0)};
   for (const SampleOpPtr& op : config.ops) facts.ops.push_back(op->facts());
   return facts;
 }
@@ -48,7 +49,7 @@ Stage::Stage(Run& run, StageConfig config, NodePtr indexed, int64_t epoch, int d
       depth_(depth),
       total_(indexed_->cardinality()),
       op_names_(names_of(config_.ops)),
-      wanted_capacity_(config_.capacity) {
+      wanted_capacity_(config_.capacity.value_or(0)) {
   counters_ = run.recorder.add_stage(facts_of(config_, depth));
   slots_.resize(kMaxSlots);
 }
@@ -61,7 +62,7 @@ Stage::Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int6
       depth_(depth),
       total_(kUnknown),
       op_names_(names_of(config_.ops)),
-      wanted_capacity_(config_.capacity),
+      wanted_capacity_(config_.capacity.value_or(0)),
       input_(std::move(input)) {
   counters_ = run.recorder.add_stage(facts_of(config_, depth));
   slots_.resize(kMaxSlots);
@@ -104,7 +105,7 @@ bool Stage::try_work(Worker& worker) {
 
 bool Stage::claim(Worker& worker, Work& work) {
   if (ended_ || stopped_) return false;
-  if (config_.max_workers > 0 && inside_ >= config_.max_workers) return false;
+  if (config_.max_workers && inside_ >= *config_.max_workers) return false;
   if (!open_ && !open_slot()) {
     refused_ = true;  // whoever makes room wakes a worker; room made just now is seen here
     if (!open_slot()) {
@@ -268,7 +269,7 @@ void Stage::execute(Worker& worker, const Work& work) {
   }
   inside_.fetch_sub(1);
   complete(*work.slot, work.count - put_aside);
-  if (config_.max_workers > 0) run_.pool.work.notify_one();
+  if (config_.max_workers) run_.pool.work.notify_one();
 }
 
 // Runs what is left of the operators and puts the result into its slot; false when it waits.
@@ -386,7 +387,7 @@ int64_t Stage::chunk_size() const {
 
 int64_t Stage::capacity() const {
   int64_t slots = wanted_capacity_.load(std::memory_order_relaxed);
-  if (slots == kAuto) {
+  if (slots == 0) {
     slots = slot_bytes_ < kSmallSlotBytes ? kManySlots : kFewSlots;
     if (!batches()) slots = std::max<int64_t>(slots, 2 * run_.pool.threads());
   }

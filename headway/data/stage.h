@@ -22,8 +22,8 @@ struct StageConfig {
   bool drop_remainder = false;
   bool may_drop = false;  // ops may drop or fail-and-skip: only without batches
   bool ordered = true;
-  int max_workers = 0;       // 0: as many as there are
-  int64_t capacity = kAuto;  // finished outputs kept ready: batches, or elements
+  std::optional<int> max_workers{};   // default: as many as there are
+  std::optional<int64_t> capacity{};  // finished outputs kept ready: batches, or elements
 };
 
 // The parallel machine of a pipeline: takes elements from its input one after the other, runs the
@@ -93,8 +93,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
     Mutex mu;
     std::exception_ptr error HEADWAY_GUARDED_BY(mu);
     int64_t error_row HEADWAY_GUARDED_BY(mu) = 0;  // the earliest bad sample is the one reported
-    bool taken = false;                    // given out ahead of its turn
-    bool remainder = false;                // a short last batch that nobody wants
+    bool taken = false;                            // given out ahead of its turn
+    bool remainder = false;                        // a short last batch that nobody wants
   };
   // What claim() hands to execute().
   struct Work {
@@ -161,8 +161,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
   std::shared_ptr<StageCounters> counters_;
   std::vector<std::string> op_names_;
   std::vector<std::unique_ptr<Slot>> slots_;  // a ring; each made when first needed
-  std::atomic<int64_t> wanted_capacity_;
-  std::atomic<int> inside_{0};  // workers executing
+  std::atomic<int64_t> wanted_capacity_;      // 0: chosen
+  std::atomic<int> inside_{0};                // workers executing
   std::atomic<bool> started_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<int64_t> slot_bytes_{0};           // of the last finished slot

@@ -83,7 +83,7 @@ bool Stage::take_outcome(Slot& slot, Element& out) {
       if (!run_.skips_errors() || !is_sample_error(outcome.error)) spent_ = true;
       if (spent_) std::rethrow_exception(outcome.error);
       try {
-        run_.ledger.note(outcome.error);
+        run_.skip_log.note(outcome.error);
       } catch (...) {
         spent_ = true;
         throw;
@@ -91,7 +91,7 @@ bool Stage::take_outcome(Slot& slot, Element& out) {
     } else if (outcome.fate == Fate::kDropped) {
       counters_->dropped.fetch_add(1, std::memory_order_relaxed);
     } else {
-      if (run_.skips_errors() && first_to_see_) run_.ledger.count_good(1);
+      if (run_.skips_errors() && first_to_see_) run_.skip_log.count_good(1);
       out = std::move(outcome.element);
       kept = true;
     }

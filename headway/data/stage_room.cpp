@@ -43,7 +43,7 @@ void Stage::settle(Task& task, const Element& sample) {
 
 // Goes on with the first of the samples that wait, if there is room for it.
 bool Stage::resume(Worker& worker) {
-  if (stopped_ || (config_.max_workers > 0 && inside_ >= config_.max_workers)) return false;
+  if (stopped_ || (config_.max_workers && inside_ >= *config_.max_workers)) return false;
   Waiting next;
   {
     MutexLock lock(waiting_mu_);

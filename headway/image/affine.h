@@ -1,17 +1,11 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
+#include "headway/image/choices.h"
 #include "headway/image/view.h"
 
 namespace headway {
-
-// What stands outside the image: the nearest edge pixel, a constant, the mirrored image (abcd|dcba)
-// or the repeated one. As scipy.ndimage, which keras uses.
-enum class FillMode { kNearest, kConstant, kReflect, kWrap };
-
-std::string_view name_of(FillMode fill);
 
 // Maps output (row, column) to source (row, column):
 //   row = m[0] * y + m[1] * x + m[2],  column = m[3] * y + m[4] * x + m[5]

@@ -3,17 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "headway/core/tensor.h"
+#include "headway/image/choices.h"
 #include "headway/image/view.h"
 
 namespace headway {
-
-enum class Filter { kNearest, kBilinear, kBicubic, kArea };
-enum class Layout { kHWC, kCHW };
-
-std::string_view name_of(Filter filter);  // "bilinear" ...
 
 // What a resize computes: an image of `source_width` x `source_height` is scaled to `width` x
 // `height`, of which only `window` is written. Equal sizes and kNearest make it a crop or a copy.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headway/train/model/layer.h"
@@ -9,7 +11,25 @@
 // Keras' layers with Keras' defaults and formulas. Images are height x width x channels.
 namespace headway {
 
-enum class Padding { kValid, kSame };
+// Keras' paddings by Keras' names, checked by the compiler: {.padding = "same"}.
+class Padding {
+ public:
+  enum Kind : uint8_t { kValid, kSame };
+
+  constexpr Padding(Kind kind = kValid) : kind_(kind) {}
+  consteval Padding(const char* name) : kind_(find(name)) {}
+
+  constexpr bool operator==(const Padding&) const = default;
+
+ private:
+  static constexpr Kind find(std::string_view name) {
+    if (name == "valid") return kValid;
+    if (name == "same") return kSame;
+    throw "padding is \"valid\" or \"same\"";
+  }
+
+  Kind kind_;
+};
 
 // Height and width of a window, a stride, a dilation; one number stands for both.
 struct Size2D {
@@ -35,7 +55,7 @@ Layer Dense(int64_t units, DenseOptions options = {});
 
 struct Conv2DOptions {
   Size2D strides = 1;
-  Padding padding = Padding::kValid;
+  Padding padding = "valid";
   Size2D dilation = 1;
   int64_t groups = 1;
   Activation activation{};
@@ -50,7 +70,7 @@ Layer Conv2D(int64_t filters, Size2D kernel_size, Conv2DOptions options = {});
 
 struct DepthwiseConv2DOptions {
   Size2D strides = 1;
-  Padding padding = Padding::kValid;
+  Padding padding = "valid";
   Size2D dilation = 1;
   int64_t depth_multiplier = 1;
   Activation activation{};
@@ -64,8 +84,8 @@ struct DepthwiseConv2DOptions {
 Layer DepthwiseConv2D(Size2D kernel_size, DepthwiseConv2DOptions options = {});
 
 struct Pooling2DOptions {
-  Size2D strides{0, 0};  // 0: as the window
-  Padding padding = Padding::kValid;
+  std::optional<Size2D> strides{};  // default: the window
+  Padding padding = "valid";
   std::string name{};
 };
 Layer MaxPooling2D(Size2D pool_size = 2, Pooling2DOptions options = {});

@@ -152,7 +152,7 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
   LoopSpec spec;
   spec.optimizer = options.optimizer;
   spec.validate = options.validate;
-  spec.threads_chosen = options.fit.threads.intra_op == 0;
+  spec.threads_chosen = !options.fit.threads.intra_op;
   std::vector<NamedWeight> weights;
   spec.build = [&](const Batch& batch) {
     if (options.model) options.model->impl().build_for(batch, options.fit.fields);

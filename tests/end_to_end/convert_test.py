@@ -88,7 +88,7 @@ class Convert(VerbTest):
         said = self.fails("convert", "photos", "records")
         self.assertIn("photos/ring/000006.jpg", said)
         self.assertIn("--skip-errors", said)
-        out = self.json("convert", "photos", "records", "--skip-errors", 3, "--ledger", "bad.jsonl")
+        out = self.json("convert", "photos", "records", "--skip-errors", 3, "--skip-log", "bad.jsonl")
         self.assertEqual((out["images"], out["skipped"]), (19, 1))
         lines = [json.loads(line) for line in (self.folder / "bad.jsonl").read_text().splitlines()]
         self.assertEqual([line["file"] for line in lines], ["photos/ring/000006.jpg"])
@@ -178,7 +178,7 @@ class SpecialFiles(VerbTest):
         with open(photos / "circle/sparse.jpg", "wb") as sparse:
             sparse.truncate(300 << 30)
         self.assertIn("circle/pipe.jpg: pack: a named pipe, not a file", self.fails("convert", "photos", "refused"))
-        out = self.json("convert", "photos", "records", "--skip-errors", 3, "--ledger", "bad.jsonl")
+        out = self.json("convert", "photos", "records", "--skip-errors", 3, "--skip-log", "bad.jsonl")
         self.assertEqual((out["images"], out["skipped"]), (10, 3))
         reasons = [json.loads(line)["reason"] for line in (self.folder / "bad.jsonl").read_text().splitlines()]
         self.assertEqual(reasons[0], "pack: a named pipe, not a file")

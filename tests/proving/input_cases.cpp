@@ -13,7 +13,7 @@ namespace headway::ground {
 namespace {
 
 MapOptions one_by_one(const Setup& s, const char* name) {
-  return {.num_parallel_calls = s.cured ? kAuto : 1, .name = name};
+  return {.num_parallel_calls = s.cured ? std::nullopt : std::optional<int64_t>(1), .name = name};
 }
 
 void serial_compute(Setup& s) {

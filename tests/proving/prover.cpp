@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", setup.seed);
   app.add_option("--seconds", seconds);
   app.add_flag("--cured", setup.cured);
-  app.add_flag("--probe", setup.fit.probe);
+  app.add_flag("--replay", setup.fit.replay);
   CLI11_PARSE(app, argc, argv);
   if (listing) return list(), 0;
   setup.fit.show = headway::Show::kNothing;

@@ -209,7 +209,7 @@ def score_gain(case, build):
     """Runs with the fault and without in turns, since the machine itself is now fast, now slow."""
     predicted, applied = [], []
     for _ in range(GAIN_PAIRS):
-        judged, slow = run_alone(case, build, "--probe")
+        judged, slow = run_alone(case, build, "--replay")
         _, quick = run_alone(case, build, "--cured")
         said = [f["predicted_gain"] for f in judged[2] if f["cause"] == case["expected"]] if judged else []
         if not said or not slow or not quick:

@@ -11,21 +11,22 @@ namespace {
 // same. flat_map is a cycle of one.
 class InterleaveIterator : public Iterator {
  public:
-  InterleaveIterator(Run& run, NodePtr outer, ExpandFn expand, InterleaveSettings settings,
-                     int64_t epoch, int depth)
+  InterleaveIterator(Run& run, NodePtr outer, ExpandFn expand, InterleaveOptions options,
+                     std::string name, int64_t epoch, int depth)
       : run_(run),
         outer_node_(std::move(outer)),
         expand_(std::move(expand)),
-        settings_(std::move(settings)),
+        options_(options),
+        name_(std::move(name)),
         epoch_(epoch),
         depth_(depth),
         outer_(open_outer()),
-        lanes_(settings_.cycle) {}
+        lanes_(options_.cycle_length) {}
 
   Poll next(Element& out) override {
     for (;;) {
       if (reopening_ && !reopen()) return Poll::kPending;
-      if (settings_.parallel && !open_all()) return Poll::kPending;
+      if (options_.parallel && !open_all()) return Poll::kPending;
       Lane& lane = lanes_[at_];
       if (!lane.inner) {
         const Poll poll = open(lane);
@@ -39,7 +40,7 @@ class InterleaveIterator : public Iterator {
       const Poll poll = lane.inner->next(out);
       if (poll == Poll::kPending) return poll;
       if (poll == Poll::kElement) {
-        if (++taken_ == settings_.block) advance();
+        if (++taken_ == options_.block_length) advance();
         return poll;
       }
       lane.inner.reset();  // as in tf.data, a spent lane's turn passes to the next
@@ -107,7 +108,7 @@ class InterleaveIterator : public Iterator {
       const Poll poll = lane.seeker->next(element);
       if (poll == Poll::kPending) return false;
       if (poll == Poll::kEnd) {
-        throw Error(settings_.word + ": the element a saved position stood in is gone",
+        throw Error(name_ + ": the element a saved position stood in is gone",
                     "restore with the same files");
       }
       lane.inner = start_inner(lane, element);
@@ -145,7 +146,7 @@ class InterleaveIterator : public Iterator {
   std::unique_ptr<Iterator> start_inner(const Lane& lane, const Element& element) {
     const NodePtr inner = plan(expand_(element));
     const auto epoch = static_cast<int64_t>(mix(epoch_, lane.number) >> 2);
-    if (!settings_.parallel) return start(run_, inner, epoch, depth_ + 1);
+    if (!options_.parallel) return start(run_, inner, epoch, depth_ + 1);
     auto stage = start_stage(run_, inner, epoch, depth_ + 1);
     if (!reopening_) stage->stage().start();
     return stage;
@@ -165,7 +166,8 @@ class InterleaveIterator : public Iterator {
   Run& run_;
   NodePtr outer_node_;
   ExpandFn expand_;
-  InterleaveSettings settings_;
+  InterleaveOptions options_;
+  std::string name_;
   int64_t epoch_;
   int depth_;
   std::unique_ptr<Iterator> outer_;
@@ -179,39 +181,50 @@ class InterleaveIterator : public Iterator {
 
 class InterleaveNode : public Node {
  public:
-  InterleaveNode(NodePtr input, ExpandFn expand, InterleaveSettings settings)
-      : Node({std::move(input)}), expand_(std::move(expand)), settings_(std::move(settings)) {}
+  InterleaveNode(NodePtr input, ExpandFn expand, InterleaveOptions options, std::string name,
+                 bool reads_files)
+      : Node({std::move(input)}),
+        expand_(std::move(expand)),
+        options_(options),
+        name_(std::move(name)),
+        reads_files_(reads_files) {}
 
   std::string describe() const override {
-    if (settings_.cycle == 1) return settings_.word;
-    return fmt::format("{}(cycle {}, block {}{})", settings_.word, settings_.cycle, settings_.block,
-                       settings_.parallel ? ", parallel" : "");
+    if (options_.cycle_length == 1) return name_;
+    return fmt::format("{}(cycle {}, block {}{})", name_, options_.cycle_length,
+                       options_.block_length, options_.parallel ? ", parallel" : "");
   }
   int64_t cardinality() const override { return input()->cardinality() == 0 ? 0 : kUnknown; }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<InterleaveIterator>(run, input(), expand_, settings_, epoch, depth);
+    return std::make_unique<InterleaveIterator>(run, input(), expand_, options_, name_, epoch,
+                                                depth);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<InterleaveNode>(std::move(inputs[0]), expand_, settings_);
+    return std::make_shared<InterleaveNode>(std::move(inputs[0]), expand_, options_, name_,
+                                            reads_files_);
   }
 
  protected:
-  OpFacts traits() const override { return {.reads_files = settings_.reads_files}; }
+  OpFacts traits() const override { return {.reads_files = reads_files_}; }
 
  private:
   ExpandFn expand_;
-  InterleaveSettings settings_;
+  InterleaveOptions options_;
+  std::string name_;
+  bool reads_files_;
 };
 
 }  // namespace
 
-NodePtr make_interleave(NodePtr input, ExpandFn expand, InterleaveSettings settings) {
-  if (settings.cycle < 1 || settings.block < 1) {
-    throw Error(fmt::format("{}: a cycle of {} and blocks of {}", settings.word, settings.cycle,
-                            settings.block),
-                "both are 1 or more");
+NodePtr make_interleave(NodePtr input, ExpandFn expand, InterleaveOptions options, std::string name,
+                        bool reads_files) {
+  if (options.cycle_length < 1 || options.block_length < 1) {
+    throw Error(fmt::format("{}: cycle_length is {}, block_length is {}", name,
+                            options.cycle_length, options.block_length),
+                "both must be 1 or more");
   }
-  return std::make_shared<InterleaveNode>(std::move(input), std::move(expand), std::move(settings));
+  return std::make_shared<InterleaveNode>(std::move(input), std::move(expand), options,
+                                          std::move(name), reads_files);
 }
 
 }  // namespace headway

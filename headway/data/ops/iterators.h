@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "headway/data/iterator.h"
-#include "headway/data/ledger.h"
+#include "headway/data/skip_log.h"
 
 namespace headway {
 
@@ -57,7 +57,7 @@ class ReplayIterator : public Iterator {
  public:
   Poll next(Element& out) final {
     while (given_ < replay_to_) {
-      const SkipLedger::Replay replay;  // what was skipped then has been noted then
+      const SkipLog::Replay replay;  // what was skipped then has been noted then
       try {
         if (const Poll poll = step(out); poll != Poll::kElement) return poll;
       } catch (const SampleError&) {

@@ -20,18 +20,22 @@ class FnOp : public SampleOp {
 
 class MapNode : public Node {
  public:
-  MapNode(NodePtr input, std::function<SampleFn(uint32_t)> fn, MapSettings settings)
-      : Node({std::move(input)}), fn_(std::move(fn)), settings_(std::move(settings)) {
+  MapNode(NodePtr input, std::function<SampleFn(uint32_t)> fn, MapOptions options,
+          MapTraits map_traits)
+      : Node({std::move(input)}),
+        fn_(std::move(fn)),
+        options_(std::move(options)),
+        map_traits_(map_traits) {
     OpFacts facts = traits();
-    facts.name = settings_.word;
+    facts.name = options_.name;
     op_ = std::make_shared<FnOp>(std::move(facts), fn_(sample_ops_below(*this->input()) + 1));
   }
 
   std::string describe() const override {
-    return settings_.parallel_calls == 1 ? settings_.word + "(serial)" : settings_.word;
+    return serial() ? options_.name + "(serial)" : options_.name;
   }
   int64_t cardinality() const override { return drops() ? kUnknown : input()->cardinality(); }
-  bool indexed() const override { return !drops() && parallel_calls() != 1 && input()->indexed(); }
+  bool indexed() const override { return !drops() && !serial() && input()->indexed(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     SampleContext own{context.seed, epoch, i, nullptr, context.ram};
     input()->at(i, epoch, own, out);
@@ -40,34 +44,34 @@ class MapNode : public Node {
   bool maps() const override { return true; }
   bool prefers_stream() const override { return input()->prefers_stream(); }
   SampleOpPtr sample_op() const override { return op_; }
-  bool drops() const override { return settings_.drops; }
-  int64_t parallel_calls() const override { return settings_.parallel_calls; }
-  bool ordered() const override { return settings_.ordered; }
+  bool drops() const override { return map_traits_.drops; }
+  std::optional<int64_t> parallel_calls() const override { return options_.num_parallel_calls; }
+  bool ordered() const override { return options_.ordered; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<MapNode>(std::move(inputs[0]), fn_, settings_);
+    return std::make_shared<MapNode>(std::move(inputs[0]), fn_, options_, map_traits_);
   }
 
  protected:
   OpFacts traits() const override {
-    return {.serial = settings_.parallel_calls == 1,
-            .reads_files = settings_.reads_files && from_files(*input())};
+    return {.serial = serial(), .reads_files = map_traits_.reads_files && from_files(*input())};
   }
 
  private:
   std::function<SampleFn(uint32_t)> fn_;
-  MapSettings settings_;
+  MapOptions options_;
+  MapTraits map_traits_;
   SampleOpPtr op_;
 };
 
 }  // namespace
 
-NodePtr make_map(NodePtr input, std::function<SampleFn(uint32_t)> fn, MapSettings settings) {
-  if (settings.parallel_calls != kAuto && settings.parallel_calls < 1) {
-    throw Error(
-        settings.word + ": num_parallel_calls is " + std::to_string(settings.parallel_calls),
-        "leave it out to have it chosen, or give 1 or more");
+NodePtr make_map(NodePtr input, std::function<SampleFn(uint32_t)> fn, MapOptions options,
+                 MapTraits traits) {
+  if (const auto calls = options.num_parallel_calls; calls && *calls < 1) {
+    throw Error(options.name + ": num_parallel_calls is " + std::to_string(*calls),
+                "leave it out to have it chosen, or give 1 or more");
   }
-  return std::make_shared<MapNode>(std::move(input), std::move(fn), std::move(settings));
+  return std::make_shared<MapNode>(std::move(input), std::move(fn), std::move(options), traits);
 }
 
 }  // namespace headway

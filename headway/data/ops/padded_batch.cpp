@@ -52,13 +52,13 @@ void fill_padding(Tensor& tensor, double value) {
 
 class PaddedBatchIterator : public GatheringIterator {
  public:
-  PaddedBatchIterator(std::unique_ptr<Iterator> input, PaddedBatchSettings settings)
-      : input_(std::move(input)), settings_(std::move(settings)) {
+  PaddedBatchIterator(std::unique_ptr<Iterator> input, int64_t size, PaddedBatchOptions options)
+      : input_(std::move(input)), size_(size), options_(std::move(options)) {
     settle();
   }
 
   Poll next(Element& out) override {
-    while (static_cast<int64_t>(held_.size()) < settings_.size && !ended_) {
+    while (static_cast<int64_t>(held_.size()) < size_ && !ended_) {
       Element element;
       const Poll poll = input_->next(element);
       if (poll == Poll::kElement) held_.push_back(std::move(element));
@@ -66,8 +66,7 @@ class PaddedBatchIterator : public GatheringIterator {
       ended_ = poll == Poll::kEnd;
     }
     if (held_.empty()) return Poll::kEnd;
-    if (settings_.drop_remainder && static_cast<int64_t>(held_.size()) < settings_.size)
-      return Poll::kEnd;
+    if (options_.drop_remainder && static_cast<int64_t>(held_.size()) < size_) return Poll::kEnd;
     out.clear();
     for (const Field& field : held_[0].fields()) out.append(field.name, assemble(field.name));
     held_.clear();
@@ -93,7 +92,7 @@ class PaddedBatchIterator : public GatheringIterator {
       for (int axis = 0; axis < shape.rank(); ++axis)
         shape[axis] = std::max(shape[axis], t.dim(axis));
     }
-    for (const auto& [field, dims] : settings_.padded_shapes) {
+    for (const auto& [field, dims] : options_.padded_shapes) {
       if (field != name.str()) continue;
       for (int axis = 0; axis < shape.rank() && axis < static_cast<int>(dims.size()); ++axis) {
         if (dims[axis] < 0) continue;
@@ -114,7 +113,7 @@ class PaddedBatchIterator : public GatheringIterator {
     const DType dtype = held_[0][name].dtype();
     if (dtype == DType::kString) return assemble_strings(name, shape);
     Tensor batch = Tensor::empty(dtype, shape.with_outer(rows));
-    fill_padding(batch, settings_.padding_value);
+    fill_padding(batch, options_.padding_value);
     char* row = static_cast<char*>(batch.data());
     for (const Element& e : held_) {
       copy_corner(e[name], shape, row);
@@ -132,26 +131,27 @@ class PaddedBatchIterator : public GatheringIterator {
     for (const Element& e : held_) {
       const auto values = e[name].values<std::string_view>();
       for (std::string_view s : values) all.emplace_back(s);
-      all.resize(all.size() + shape.count() - values.size(), settings_.padding_string);
+      all.resize(all.size() + shape.count() - values.size(), options_.padding_string);
     }
     return Tensor::strings(all).reshaped(shape.with_outer(held_.size()));
   }
 
   std::unique_ptr<Iterator> input_;
-  PaddedBatchSettings settings_;
+  int64_t size_;
+  PaddedBatchOptions options_;
   std::vector<Element> held_;
   bool ended_ = false;
 };
 
 class PaddedBatchNode : public Node {
  public:
-  PaddedBatchNode(NodePtr input, PaddedBatchSettings settings)
-      : Node({std::move(input)}), settings_(std::move(settings)) {}
+  PaddedBatchNode(NodePtr input, int64_t size, PaddedBatchOptions options)
+      : Node({std::move(input)}), size_(size), options_(std::move(options)) {}
 
   std::string describe() const override {
-    std::string text = fmt::format("padded_batch({}{}", settings_.size,
-                                   settings_.drop_remainder ? ", drop_remainder" : "");
-    for (const auto& [field, dims] : settings_.padded_shapes) {
+    std::string text =
+        fmt::format("padded_batch({}{}", size_, options_.drop_remainder ? ", drop_remainder" : "");
+    for (const auto& [field, dims] : options_.padded_shapes) {
       text += fmt::format(", {} to {}", field, fmt::join(dims, "x"));
     }
     return text + ")";
@@ -159,31 +159,31 @@ class PaddedBatchNode : public Node {
   int64_t cardinality() const override {
     const int64_t n = input()->cardinality();
     if (n < 0) return n;
-    return settings_.drop_remainder ? n / settings_.size
-                                    : (n + settings_.size - 1) / settings_.size;
+    return options_.drop_remainder ? n / size_ : (n + size_ - 1) / size_;
   }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
     // Bad samples are skipped before they are gathered: in a stage of their own.
     auto samples = run.skips_errors() ? start_stage(run, input(), epoch, depth)
                                       : start(run, input(), epoch, depth);
-    return std::make_unique<PaddedBatchIterator>(std::move(samples), settings_);
+    return std::make_unique<PaddedBatchIterator>(std::move(samples), size_, options_);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<PaddedBatchNode>(std::move(inputs[0]), settings_);
+    return std::make_shared<PaddedBatchNode>(std::move(inputs[0]), size_, options_);
   }
 
  private:
-  PaddedBatchSettings settings_;
+  int64_t size_;
+  PaddedBatchOptions options_;
 };
 
 }  // namespace
 
-NodePtr make_padded_batch(NodePtr input, PaddedBatchSettings settings) {
-  if (settings.size < 1) {
-    throw Error(fmt::format("padded_batch: a batch of {} samples", settings.size),
+NodePtr make_padded_batch(NodePtr input, int64_t size, PaddedBatchOptions options) {
+  if (size < 1) {
+    throw Error(fmt::format("padded_batch: a batch of {} samples", size),
                 "give a batch size of 1 or more");
   }
-  return std::make_shared<PaddedBatchNode>(std::move(input), std::move(settings));
+  return std::make_shared<PaddedBatchNode>(std::move(input), size, std::move(options));
 }
 
 }  // namespace headway

@@ -8,7 +8,8 @@ namespace {
 
 class PrefetchNode : public Node {
  public:
-  PrefetchNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {}
+  PrefetchNode(NodePtr input, std::optional<int64_t> buffer_size)
+      : Node({std::move(input)}), buffer_size_(buffer_size) {}
   std::string describe() const override { return "prefetch"; }
   int64_t cardinality() const override { return input()->cardinality(); }
   bool indexed() const override { return input()->indexed(); }
@@ -19,23 +20,24 @@ class PrefetchNode : public Node {
     input()->at(i, epoch, context, out);
   }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return start_stage(run, input(), epoch, depth, count_);
+    return start_stage(run, input(), epoch, depth, buffer_size_);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<PrefetchNode>(std::move(inputs[0]), count_);
+    return std::make_shared<PrefetchNode>(std::move(inputs[0]), buffer_size_);
   }
 
  private:
-  int64_t count_;
+  std::optional<int64_t> buffer_size_;
 };
 
 }  // namespace
 
-NodePtr make_prefetch(NodePtr input, int64_t count) {
-  if (count != kAuto && count < 1) {
-    throw Error(fmt::format("prefetch: {} elements", count), "leave it out, or give 1 or more");
+NodePtr make_prefetch(NodePtr input, std::optional<int64_t> buffer_size) {
+  if (buffer_size && *buffer_size < 1) {
+    throw Error(fmt::format("prefetch: the buffer size is {}", *buffer_size),
+                "leave it out, or give 1 or more");
   }
-  return std::make_shared<PrefetchNode>(std::move(input), count);
+  return std::make_shared<PrefetchNode>(std::move(input), buffer_size);
 }
 
 }  // namespace headway

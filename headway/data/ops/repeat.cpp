@@ -10,13 +10,13 @@ constexpr uint64_t kManyEpochs = uint64_t{1} << 62;
 
 class RepeatIterator : public Iterator {
  public:
-  RepeatIterator(Run& run, NodePtr input, int64_t count, int64_t epoch, int depth)
+  RepeatIterator(Run& run, NodePtr input, std::optional<int64_t> count, int64_t epoch, int depth)
       : run_(run), node_(std::move(input)), count_(count), epoch_(epoch), depth_(depth) {
     open();
   }
 
   Poll next(Element& out) override {
-    while (count_ == kInfinite || round_ < count_) {
+    while (!count_ || round_ < *count_) {
       const Poll poll = input_->next(out);
       if (poll != Poll::kEnd) {
         any_ |= poll == Poll::kElement;
@@ -28,7 +28,7 @@ class RepeatIterator : public Iterator {
       }
       ++round_;
       any_ = false;
-      if (count_ == kInfinite || round_ < count_) open();
+      if (!count_ || round_ < *count_) open();
     }
     return Poll::kEnd;
   }
@@ -52,7 +52,7 @@ class RepeatIterator : public Iterator {
 
   Run& run_;
   NodePtr node_;
-  int64_t count_;
+  std::optional<int64_t> count_;  // default: for ever
   int64_t epoch_;
   int depth_;
   int64_t round_ = 0;
@@ -62,16 +62,17 @@ class RepeatIterator : public Iterator {
 
 class RepeatNode : public Node {
  public:
-  RepeatNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {}
+  RepeatNode(NodePtr input, std::optional<int64_t> count)
+      : Node({std::move(input)}), count_(count) {}
 
   std::string describe() const override {
-    return count_ == kInfinite ? "repeat" : fmt::format("repeat({})", count_);
+    return count_ ? fmt::format("repeat({})", *count_) : "repeat";
   }
   int64_t cardinality() const override {
     const int64_t n = input()->cardinality();
     if (count_ == 0 || n == 0) return 0;
     if (n < 0) return n;
-    return count_ == kInfinite || count_ > INT64_MAX / n ? kInfinite : n * count_;
+    return !count_ || *count_ > INT64_MAX / n ? kInfinite : n * *count_;
   }
   bool indexed() const override { return input()->indexed() && input()->cardinality() != 0; }
   bool only_indices() const override { return true; }
@@ -91,18 +92,19 @@ class RepeatNode : public Node {
  private:
   // Rounds of one iteration are numbered apart from those of the next.
   int64_t first_epoch(int64_t epoch) const {
-    if (count_ == kInfinite) return epoch;
-    const uint64_t first = static_cast<uint64_t>(epoch) * static_cast<uint64_t>(count_);
+    if (!count_) return epoch;
+    const uint64_t first = static_cast<uint64_t>(epoch) * static_cast<uint64_t>(*count_);
     return static_cast<int64_t>(first % kManyEpochs);  // room to count on from there
   }
 
-  int64_t count_;
+  std::optional<int64_t> count_;  // default: for ever
 };
 
 }  // namespace
 
-NodePtr make_repeat(NodePtr input, int64_t count) {
-  return std::make_shared<RepeatNode>(std::move(input), count < 0 ? kInfinite : count);
+NodePtr make_repeat(NodePtr input, std::optional<int64_t> count) {
+  if (count < 0) count = std::nullopt;  // tf.data's -1
+  return std::make_shared<RepeatNode>(std::move(input), count);
 }
 
 }  // namespace headway

@@ -121,14 +121,14 @@ class BufferShuffle : public ReplayIterator {
 
 class ShuffleNode : public Node {
  public:
-  ShuffleNode(NodePtr input, ShuffleSettings settings)
-      : Node({std::move(input)}), settings_(settings) {}
+  ShuffleNode(NodePtr input, ShuffleOptions options)
+      : Node({std::move(input)}), options_(options) {}
 
   std::string describe() const override {
     std::string text =
         indexed() ? "shuffle(" : fmt::format("shuffle(buffer {} from {} on, ", buffer(), minimum());
-    text += fmt::format("seed {}", settings_.seed);
-    return text + (settings_.reshuffle_each_iteration ? ")" : ", same every iteration)");
+    text += fmt::format("seed {}", options_.seed);
+    return text + (options_.reshuffle_each_iteration ? ")" : ", same every iteration)");
   }
   int64_t cardinality() const override { return input()->cardinality(); }
   bool indexed() const override { return input()->indexed() && cardinality() >= 0; }
@@ -142,30 +142,27 @@ class ShuffleNode : public Node {
   }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
     return std::make_unique<BufferShuffle>(run, start(run, input(), epoch, depth), buffer(),
-                                           minimum(), mix(run.seed(), settings_.seed),
+                                           minimum(), mix(run.seed(), options_.seed),
                                            order_epoch(epoch));
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
-    return std::make_shared<ShuffleNode>(std::move(inputs[0]), settings_);
+    return std::make_shared<ShuffleNode>(std::move(inputs[0]), options_);
   }
 
  protected:
   OpFacts traits() const override { return {.fills_first = !indexed()}; }
 
  private:
-  int64_t buffer() const { return settings_.buffer == kAuto ? kDefaultBuffer : settings_.buffer; }
+  int64_t buffer() const { return options_.buffer_size.value_or(kDefaultBuffer); }
   int64_t minimum() const {
-    const int64_t fill = settings_.minimum_fill;
-    return fill == kAuto ? kDefaultMinimumFill : std::max<int64_t>(1, fill);
+    return std::max<int64_t>(1, options_.minimum_fill.value_or(kDefaultMinimumFill));
   }
-  int64_t order_epoch(int64_t epoch) const {
-    return settings_.reshuffle_each_iteration ? epoch : 0;
-  }
+  int64_t order_epoch(int64_t epoch) const { return options_.reshuffle_each_iteration ? epoch : 0; }
 
   // The order of an epoch, made when first asked for. Two are kept: workers may be on both sides of
   // an epoch's end.
   std::shared_ptr<Permutation> order(uint64_t seed, int64_t epoch) const {
-    const auto key = std::pair(mix(seed, settings_.seed), order_epoch(epoch));
+    const auto key = std::pair(mix(seed, options_.seed), order_epoch(epoch));
     MutexLock lock(mu_);
     auto& order = orders_[key];
     if (!order) order = std::make_shared<Permutation>(cardinality(), key.first, key.second);
@@ -176,7 +173,7 @@ class ShuffleNode : public Node {
     return kept;
   }
 
-  ShuffleSettings settings_;
+  ShuffleOptions options_;
   mutable Mutex mu_;
   mutable std::map<std::pair<uint64_t, int64_t>, std::shared_ptr<Permutation>> orders_
       HEADWAY_GUARDED_BY(mu_);
@@ -184,12 +181,12 @@ class ShuffleNode : public Node {
 
 }  // namespace
 
-NodePtr make_shuffle(NodePtr input, ShuffleSettings settings) {
-  if (settings.buffer != kAuto && settings.buffer < 1) {
-    throw Error(fmt::format("shuffle: a buffer of {} elements", settings.buffer),
+NodePtr make_shuffle(NodePtr input, ShuffleOptions options) {
+  if (options.buffer_size && *options.buffer_size < 1) {
+    throw Error(fmt::format("shuffle: the buffer size is {}", *options.buffer_size),
                 "leave it out, or give 1 or more");
   }
-  return std::make_shared<ShuffleNode>(std::move(input), settings);
+  return std::make_shared<ShuffleNode>(std::move(input), options);
 }
 
 }  // namespace headway

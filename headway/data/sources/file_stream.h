@@ -112,11 +112,8 @@ NodePtr make_file_stream(std::string word, std::vector<std::string> files, OpenR
     return std::make_shared<FileStreamNode<Reader>>(word, std::move(one), open);
   };
   return make_interleave(std::move(names), expand,
-                         {.word = word,
-                          .cycle = std::min<int64_t>(parallel, files.size()),
-                          .block = 1,
-                          .parallel = true,
-                          .reads_files = true});
+                         {.cycle_length = std::min<int64_t>(parallel, files.size())}, word,
+                         /*reads_files=*/true);
 }
 
 }  // namespace headway

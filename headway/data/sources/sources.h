@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "headway/data/node.h"
-#include "headway/io/bytes/byte_source.h"
+#include "headway/io/bytes/compression.h"
 #include "headway/io/bytes/path_list.h"
 
 // One factory per source; each lives in sources/<word>.cpp. Users call them through dataset.h.
@@ -34,12 +34,7 @@ struct ImageFolder {
 ImageFolder list_image_folder(const std::string& root);
 NodePtr make_image_folder(std::string root, ImageFolder folder);
 
-struct TFRecordSettings {
-  Compression compression = Compression::kAuto;
-  int64_t parallel_files = kAuto;  // streams: files read at a time, their records taken in turn
-  bool index = true;               // plain files: use sidecar indices, made where they are missing
-};
-NodePtr make_tfrecord(std::vector<std::string> files, TFRecordSettings settings);
+NodePtr make_tfrecord(std::vector<std::string> files, TFRecordDatasetOptions options);
 NodePtr make_text_lines(std::vector<std::string> files, Compression compression);
 
 }  // namespace headway

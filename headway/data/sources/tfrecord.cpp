@@ -88,20 +88,19 @@ std::shared_ptr<const IndexedTFRecordNode::Files> open_indexed(
 
 }  // namespace
 
-NodePtr make_tfrecord(std::vector<std::string> files, TFRecordSettings settings) {
+NodePtr make_tfrecord(std::vector<std::string> files, TFRecordDatasetOptions options) {
   if (files.empty()) throw Error("tfrecord: no files", "name at least one");
   for (const std::string& path : files) File check(path);  // missing files are said at once
   const bool may_be_plain =
-      settings.compression == Compression::kAuto || settings.compression == Compression::kNone;
-  if (settings.index && may_be_plain) {
+      options.compression == Compression::kAuto || options.compression == Compression::kNone;
+  if (options.index && may_be_plain) {
     if (auto indexed = open_indexed(files)) return std::make_shared<IndexedTFRecordNode>(indexed);
   }
-  const auto open = [compression = settings.compression](const std::string& path) {
+  const auto open = [compression = options.compression](const std::string& path) {
     return std::make_unique<TFRecordReader>(path, TFRecordOptions{.compression = compression});
   };
-  const int64_t parallel =
-      settings.parallel_files == kAuto ? kParallelFiles : settings.parallel_files;
-  return make_file_stream<TFRecordReader>("tfrecord", std::move(files), open, parallel);
+  return make_file_stream<TFRecordReader>("tfrecord", std::move(files), open,
+                                          options.num_parallel_reads.value_or(kParallelFiles));
 }
 
 }  // namespace headway

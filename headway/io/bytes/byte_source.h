@@ -5,13 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "headway/io/bytes/compression.h"
 #include "headway/io/bytes/file.h"
 
 namespace headway {
-
-enum class Compression : uint8_t { kNone, kGzip, kZlib, kAuto };
-
-std::string_view name_of(Compression compression);  // "none", "gzip", "zlib", "auto"
 
 // Bytes in order, from a plain or a compressed file. Offsets count bytes after decompression.
 // Call from one thread.

@@ -10,7 +10,7 @@
 
 namespace headway {
 
-// For tests: a folder of their own that goes when they do.
+// A new folder among the temporary files, removed with all it holds when this goes.
 class TempFolder {
  public:
   TempFolder() {

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "headway/core/error.h"
+#include "headway/io/images/decode_mode.h"
 
 namespace headway {
-
-enum class DecodeMode { kExact, kFast };
 
 enum class JpegColor { kGray, kYCbCr, kRGB, kCMYK, kYCCK, kOther };
 

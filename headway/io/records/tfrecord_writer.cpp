@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "headway/io/bytes/deflate.h"
 #include "headway/io/records/tfrecord_format.h"
 
 namespace headway {

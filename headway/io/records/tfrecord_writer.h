@@ -5,11 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "headway/io/bytes/deflate.h"
+#include "headway/io/bytes/compression.h"
 #include "headway/io/bytes/output_file.h"
 #include "headway/io/records/tfrecord_index.h"
 
 namespace headway {
+
+class Deflater;
 
 struct TFRecordWriterOptions {
   Compression compression = Compression::kNone;

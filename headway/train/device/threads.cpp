@@ -45,20 +45,23 @@ constexpr int64_t kAddressesPerThread = (8 + 64) << 20, kAddresses = 512 << 20;
 ThreadCounts apply_threads(ThreadCounts wanted, bool on_gpu) {
   const int cores = std::max(1, static_cast<int>(std::ceil(read_limits().cpus)));
   ThreadCounts chosen = wanted;
-  if (chosen.intra_op == 0) chosen.intra_op = on_gpu ? 1 : cores;
-  if (chosen.inter_op == 0) chosen.inter_op = 1;  // one training thread: nothing runs side by side
-  const int threads = chosen.intra_op + chosen.inter_op + kOtherThreads;
+  const int intra_op = wanted.intra_op.value_or(on_gpu ? 1 : cores);
+  const int inter_op =
+      wanted.inter_op.value_or(1);  // one training thread: nothing runs side by side
+  chosen.intra_op = intra_op;
+  chosen.inter_op = inter_op;
+  const int threads = intra_op + inter_op + kOtherThreads;
   require_threads(threads, "training");
   require_addresses(kAddresses + threads * kAddressesPerThread, "training");
   if (!on_gpu) keep_freed_memory();
   flush_denormals();
-  at::set_num_threads(chosen.intra_op);
+  at::set_num_threads(intra_op);
   static bool inter_op_set = false;  // libtorch takes it once, before its first use
   if (!inter_op_set) {
     inter_op_set = true;
-    at::set_num_interop_threads(chosen.inter_op);
+    at::set_num_interop_threads(inter_op);
   }
-  if (auto* set = blas_function<void(int)>("openblas_set_num_threads")) set(chosen.intra_op);
+  if (auto* set = blas_function<void(int)>("openblas_set_num_threads")) set(intra_op);
   return chosen;
 }
 

@@ -6,8 +6,8 @@
 
 namespace headway {
 
-// Fills in what is 0 and sets libtorch, BLAS and OpenMP together. `input` is for the caller, who
-// starts the pipeline; 0 leaves it to the pipeline. Error when so many threads cannot be started.
+// Sets libtorch, BLAS and OpenMP together. Gives back `wanted` with intra_op and inter_op chosen
+// where they were not set; `input` is the pipeline's. Error when so many threads cannot be started.
 ThreadCounts apply_threads(ThreadCounts wanted, bool on_gpu);
 
 // What linear algebra runs on here, and what is wrong with it if anything: "OpenBLAS, OpenMP

@@ -43,8 +43,7 @@ class PoolingNode : public LayerNode {
   PoolingNode(Pool pool, Size2D window, const Pooling2DOptions& options)
       : pool_(pool),
         window_(window),
-        strides_(options.strides.height ? options.strides.height : window.height,
-                 options.strides.width ? options.strides.width : window.width),
+        strides_(options.strides.value_or(window)),
         padding_(options.padding) {
     require_positive(kind(), "a window", window_);
     require_positive(kind(), "strides", strides_);

@@ -25,9 +25,10 @@ Shape slide_over(const std::string& kind, const Shape& image, Size2D window, Siz
   const int64_t height = slide(image[0], window.height, stride.height, padding).outputs;
   const int64_t width = slide(image[1], window.width, stride.width, padding).outputs;
   if (height == 0 || width == 0) {
-    throw Error(fmt::format("{}'s window of {}x{} is larger than the image, {}", kind,
-                            window.height, window.width, text(image)),
-                "take a smaller window, padding = Padding::kSame, or fewer strides in front");
+    throw Error(
+        fmt::format("{}'s window of {}x{} is larger than the image, {}", kind, window.height,
+                    window.width, text(image)),
+        "take a smaller window, .padding = \"same\", or smaller strides in the layers before");
   }
   return {height, width, channels};
 }

@@ -73,17 +73,17 @@ void step_rmsprop(Columns& c, const StepFactors& f) {
 
 at::Tensor clip_foreach(std::vector<StepTensors>& weights, const Clipping& clip) {
   if (clip.by_value > 0)
-    for (StepTensors& t : weights) t.gradient = t.gradient.clamp(-clip.by_value, clip.by_value);
+    for (StepTensors& t : weights) t.gradient = t.gradient.clamp(-*clip.by_value, *clip.by_value);
   if (clip.by_norm > 0)
     for (StepTensors& t : weights)
-      t.gradient = t.gradient * (clip.by_norm / at::norm(t.gradient).clamp_min(clip.by_norm));
+      t.gradient = t.gradient * (*clip.by_norm / at::norm(t.gradient).clamp_min(*clip.by_norm));
   if (clip.by_global_norm <= 0 || weights.empty()) return {};
   Tensors norms;
   for (const StepTensors& t : weights) norms.push_back(at::norm(t.gradient));
   const at::Tensor norm = at::norm(at::stack(norms));
   // An infinite norm makes everything NaN, as in Keras, instead of standing still unnoticed.
   const at::Tensor scale =
-      clip.by_global_norm / norm.clamp_min(clip.by_global_norm) + (norm - norm);
+      *clip.by_global_norm / norm.clamp_min(*clip.by_global_norm) + (norm - norm);
   for (StepTensors& t : weights) t.gradient = t.gradient * scale;
   return norm;
 }

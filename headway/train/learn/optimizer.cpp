@@ -20,12 +20,12 @@ void check_not_negative(const char* name, double value) {
 }
 
 void check_clipping(const Clipping& clip) {
-  check_not_negative("clip.by_value", clip.by_value);
-  check_not_negative("clip.by_norm", clip.by_norm);
-  check_not_negative("clip.by_global_norm", clip.by_global_norm);
+  check_not_negative("clip.by_value", clip.by_value.value_or(0));
+  check_not_negative("clip.by_norm", clip.by_norm.value_or(0));
+  check_not_negative("clip.by_global_norm", clip.by_global_norm.value_or(0));
   const int set = (clip.by_value > 0) + (clip.by_norm > 0) + (clip.by_global_norm > 0);
   if (set > 1)
-    throw Error("optimizer: gradients are to be clipped in more than one way",
+    throw Error("optimizer: gradients would be clipped in more than one way",
                 "set one of by_value, by_norm and by_global_norm");
 }
 
@@ -82,10 +82,10 @@ std::string Optimizer::describe() const {
   if (kind == Kind::kAdam && amsgrad) text += ", amsgrad";
   if (kind == Kind::kRMSprop && centered) text += ", centered";
   if (weight_decay > 0) text += fmt::format(", weight decay {:g}", weight_decay);
-  if (clip.by_value > 0) text += fmt::format(", values clipped at {:g}", clip.by_value);
-  if (clip.by_norm > 0) text += fmt::format(", norms clipped at {:g}", clip.by_norm);
+  if (clip.by_value > 0) text += fmt::format(", values clipped at {:g}", *clip.by_value);
+  if (clip.by_norm > 0) text += fmt::format(", norms clipped at {:g}", *clip.by_norm);
   if (clip.by_global_norm > 0)
-    text += fmt::format(", global norm clipped at {:g}", clip.by_global_norm);
+    text += fmt::format(", global norm clipped at {:g}", *clip.by_global_norm);
   return text;
 }
 

@@ -1,16 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "headway/train/learn/schedule.h"
 
 namespace headway {
 
-// Cuts gradients before the step. At most one of them is set, as in Keras.
+// Cuts gradients before the step. At most one of them may be set, as in Keras.
 struct Clipping {
-  double by_value = 0;        // each value into -v .. v
-  double by_norm = 0;         // each weight's gradient to this length
-  double by_global_norm = 0;  // all of them together to this length
+  std::optional<double> by_value{};        // each value into -v .. v
+  std::optional<double> by_norm{};         // each weight's gradient to this length
+  std::optional<double> by_global_norm{};  // all of them together to this length
 };
 
 struct SGDOptions {

@@ -105,7 +105,7 @@ StepFactors OptimizerState::factors(double learning_rate) const {
   StepFactors f{.rule = rule_of(optimizer_),
                 .rate = learning_rate,
                 .decay = optimizer_.weight_decay * learning_rate,
-                .limit = optimizer_.clip.by_value,
+                .limit = optimizer_.clip.by_value.value_or(0),
                 .momentum = optimizer_.momentum,
                 .beta_1 = optimizer_.beta_1,
                 .beta_2 = optimizer_.beta_2,
@@ -127,7 +127,7 @@ void OptimizerState::clip_fused(std::vector<StepTensors>& weights) {
   const std::vector<double> squares = sums_of_squares(gradients);
   if (clip.by_norm > 0) {
     for (size_t i = 0; i < weights.size(); ++i)
-      weights[i].gradient_scale = clip.by_norm / std::max(std::sqrt(squares[i]), clip.by_norm);
+      weights[i].gradient_scale = *clip.by_norm / std::max(std::sqrt(squares[i]), *clip.by_norm);
     return;
   }
   double norm = 0;
@@ -135,7 +135,7 @@ void OptimizerState::clip_fused(std::vector<StepTensors>& weights) {
   norm = std::sqrt(norm);
   last_global_norm_ = at::scalar_tensor(norm, at::kDouble);
   // An infinite norm makes everything NaN, as in Keras, instead of standing still unnoticed.
-  const double scale = clip.by_global_norm / std::max(norm, clip.by_global_norm) + (norm - norm);
+  const double scale = *clip.by_global_norm / std::max(norm, *clip.by_global_norm) + (norm - norm);
   for (StepTensors& w : weights) w.gradient_scale = scale;
 }
 

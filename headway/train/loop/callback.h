@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "headway/train/loop/history.h"
 
@@ -55,23 +57,43 @@ class Callback {
 };
 using CallbackPtr = std::shared_ptr<Callback>;
 
-struct MonitorOptions {
-  std::string monitor = "val_loss";  // a name in the logs
-  // Better is less, unless the name says accuracy; or say so.
-  enum class Direction { kAuto, kLess, kMore } direction = Direction::kAuto;
-  int64_t patience = 0;
-  double min_delta = 0;
+// Which values are better, by Keras' names: "min", "max", or "auto" (more is better where the name
+// says accuracy). Checked by the compiler: {.mode = "max"}.
+class MonitorMode {
+ public:
+  enum Kind : uint8_t { kAuto, kMin, kMax };
+
+  constexpr MonitorMode(Kind kind) : kind_(kind) {}
+  consteval MonitorMode(const char* name) : kind_(find(name)) {}
+
+  constexpr Kind kind() const { return kind_; }
+
+ private:
+  static constexpr Kind find(std::string_view name) {
+    if (name == "auto") return kAuto;
+    if (name == "min") return kMin;
+    if (name == "max") return kMax;
+    throw "mode is \"auto\", \"min\" or \"max\"";
+  }
+
+  Kind kind_;
 };
 
 struct EarlyStoppingOptions {
-  MonitorOptions on{};
+  std::string monitor = "val_loss";  // a name in the logs
+  MonitorMode mode = "auto";
+  int64_t patience = 0;  // epochs
+  double min_delta = 0;
   bool restore_best_weights = false;
 };
 // Stops when what is monitored has not become better for `patience` epochs.
 CallbackPtr EarlyStopping(EarlyStoppingOptions options = {});
 
 struct ReduceLROnPlateauOptions {
-  MonitorOptions on{.patience = 10, .min_delta = 1e-4};
+  std::string monitor = "val_loss";
+  MonitorMode mode = "auto";
+  int64_t patience = 10;
+  double min_delta = 1e-4;
   double factor = 0.1;
   double min_learning_rate = 0;
   int64_t cooldown = 0;
@@ -80,7 +102,9 @@ CallbackPtr ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
 
 // Keeps the weights of the best epoch in a file of their own.
 struct SaveBestOptions {
-  MonitorOptions on{};
+  std::string monitor = "val_loss";
+  MonitorMode mode = "auto";
+  double min_delta = 0;
 };
 CallbackPtr SaveBest(std::string path, SaveBestOptions options = {});
 

@@ -16,16 +16,15 @@ namespace {
 // Follows one value of the logs: is it better than ever, and since when is it not?
 class Monitor {
  public:
-  explicit Monitor(MonitorOptions options) : options_(std::move(options)) {
-    using Direction = MonitorOptions::Direction;
-    more_ = options_.direction == Direction::kMore ||
-            (options_.direction == Direction::kAuto &&
-             options_.monitor.find("accuracy") != std::string::npos);
+  Monitor(std::string name, MonitorMode mode, double min_delta, int64_t patience = 0)
+      : name_(std::move(name)), min_delta_(min_delta), patience_(patience) {
+    more_ = mode.kind() == MonitorMode::kMax ||
+            (mode.kind() == MonitorMode::kAuto && name_.find("accuracy") != std::string::npos);
     best_ =
         more_ ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   }
 
-  const std::string& name() const { return options_.monitor; }
+  const std::string& name() const { return name_; }
 
   // The value when this epoch has one. What is monitored must appear in the first epoch.
   const double* value(const Logs& logs, const std::string& who) {
@@ -42,12 +41,12 @@ class Monitor {
   }
   // REQUIRES: value() gave `value`.
   bool better(double value) {
-    const bool is = more_ ? value > best_ + options_.min_delta : value < best_ - options_.min_delta;
+    const bool is = more_ ? value > best_ + min_delta_ : value < best_ - min_delta_;
     if (is) best_ = value;
     waited_ = is ? 0 : waited_ + 1;
     return is;
   }
-  bool patience_lost() const { return waited_ > 0 && waited_ >= options_.patience; }
+  bool patience_lost() const { return waited_ > 0 && waited_ >= patience_; }
   void forgive() { waited_ = 0; }
   double best() const { return best_; }
   int64_t waited() const { return waited_; }
@@ -60,7 +59,9 @@ class Monitor {
   }
 
  private:
-  MonitorOptions options_;
+  std::string name_;
+  double min_delta_ = 0;
+  int64_t patience_ = 0;
   bool more_ = false;
   double best_ = 0;
   int64_t waited_ = 0;
@@ -70,7 +71,8 @@ class Monitor {
 class EarlyStoppingCallback : public Callback {
  public:
   explicit EarlyStoppingCallback(EarlyStoppingOptions options)
-      : options_(options), monitor_(options.on) {}
+      : options_(options),
+        monitor_(options.monitor, options.mode, options.min_delta, options.patience) {}
 
   std::string name() const override { return "early stopping on " + monitor_.name(); }
 
@@ -107,7 +109,8 @@ class EarlyStoppingCallback : public Callback {
 class PlateauCallback : public Callback {
  public:
   explicit PlateauCallback(ReduceLROnPlateauOptions options)
-      : options_(options), monitor_(options.on) {
+      : options_(options),
+        monitor_(options.monitor, options.mode, options.min_delta, options.patience) {
     if (options.factor <= 0 || options.factor >= 1) {
       throw Error(fmt::format("ReduceLROnPlateau: factor {} does not reduce", options.factor),
                   "give one between 0 and 1");
@@ -148,7 +151,7 @@ class PlateauCallback : public Callback {
 class SaveBestCallback : public Callback {
  public:
   SaveBestCallback(std::string path, SaveBestOptions options)
-      : path_(std::move(path)), monitor_(options.on) {}
+      : path_(std::move(path)), monitor_(options.monitor, options.mode, options.min_delta) {}
 
   std::string name() const override { return "save best to " + path_; }
 

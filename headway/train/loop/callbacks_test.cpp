@@ -50,7 +50,7 @@ class FakeTraining : public Training {
 
 TEST(EarlyStopping, WaitsForItsPatienceAndGoesBackToTheBest) {
   FakeTraining run;
-  const auto stop = EarlyStopping({.on = {.patience = 2}, .restore_best_weights = true});
+  const auto stop = EarlyStopping({.patience = 2, .restore_best_weights = true});
   EXPECT_EQ(run.run(*stop, {3, 2, 2.5, 1.5, 1.6, 1.7, 1.8}), 6);
   EXPECT_THAT(run.stopped_, HasSubstr("1.5 (epoch 4)"));
   EXPECT_EQ(run.remembered_, 3);
@@ -59,23 +59,22 @@ TEST(EarlyStopping, WaitsForItsPatienceAndGoesBackToTheBest) {
 
 TEST(EarlyStopping, GoesOnWithItsPatienceAfterAResume) {
   FakeTraining before, after;
-  const auto first = EarlyStopping({.on = {.patience = 3}});
+  const auto first = EarlyStopping({.patience = 3});
   before.run(*first, {1, 2, 2});
-  const auto second = EarlyStopping({.on = {.patience = 3}});
+  const auto second = EarlyStopping({.patience = 3});
   second->restore(first->save());
   EXPECT_EQ(after.run(*second, {2, 2, 2}), 1);
 }
 
 TEST(EarlyStopping, WatchingWhatIsNotThereIsAnError) {
   FakeTraining run;
-  const auto stop = EarlyStopping({.on = {.monitor = "val_accuracy"}});
+  const auto stop = EarlyStopping({.monitor = "val_accuracy"});
   EXPECT_THAT(error_of([&] { run.run(*stop, {1}); }), HasSubstr("validation dataset"));
 }
 
 TEST(ReduceLROnPlateau, LowersTheRateWhenNothingImproves) {
   FakeTraining run;
-  const auto reduce =
-      ReduceLROnPlateau({.on = {.patience = 2}, .factor = 0.5, .min_learning_rate = 0.3});
+  const auto reduce = ReduceLROnPlateau({.patience = 2, .factor = 0.5, .min_learning_rate = 0.3});
   run.run(*reduce, {1, 1, 1});
   EXPECT_DOUBLE_EQ(run.rate_, 0.5);
   run.run(*reduce, {1, 1, 1, 1});

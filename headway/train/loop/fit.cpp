@@ -156,7 +156,7 @@ Sample Model::Impl::sample_of(const Batch& batch, const FieldNames& fields, int6
 History Model::fit(const Dataset& dataset, FitOptions options) {
   Impl& m = *impl_;
   const CompileOptions& compiled = m.compiled_options("fit");
-  const bool chosen = options.threads.intra_op == 0;
+  const bool chosen = !options.threads.intra_op;
   options.threads = apply_threads(options.threads, !m.device.is_cpu());
   prepare_device(m.device_name);
   at::manual_seed(options.seed);
@@ -199,7 +199,7 @@ History Model::fit(const Tensor& x, const Tensor& y, FitOptions options) {
 
 Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted) {
   const int64_t length = dataset.cardinality();
-  if (length == kInfinite && wanted.steps == kAuto) {
+  if (length == kInfinite && !wanted.steps) {
     throw Error("the dataset to evaluate on has no end", "give steps, or take .repeat() out");
   }
   std::vector<MetricState> metrics = metric_states(*compiled);
@@ -208,7 +208,7 @@ Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted
   at::Tensor total;
   std::optional<FieldNames> fields;
   Pipeline run = dataset.start();
-  for (int64_t step = 0; wanted.steps == kAuto || step < wanted.steps; ++step) {
+  for (int64_t step = 0; !wanted.steps || step < *wanted.steps; ++step) {
     const auto batch = run.next();
     if (!batch) break;
     if (!fields) {
@@ -248,14 +248,14 @@ Logs Model::evaluate(const Tensor& x, const Tensor& y, EvaluateOptions options) 
 
 Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
   Impl& m = *impl_;
-  if (dataset.cardinality() == kInfinite && options.steps == kAuto) {
+  if (dataset.cardinality() == kInfinite && !options.steps) {
     throw Error("the dataset to predict from has no end", "give steps, or take .repeat() out");
   }
   const c10::NoGradGuard guard;
   std::vector<at::Tensor> outputs;
   FieldNames fields;
   Pipeline run = dataset.start();
-  for (int64_t step = 0; options.steps == kAuto || step < options.steps; ++step) {
+  for (int64_t step = 0; !options.steps || step < *options.steps; ++step) {
     const auto batch = run.next();
     if (!batch) break;
     if (outputs.empty()) {

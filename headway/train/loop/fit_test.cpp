@@ -142,7 +142,7 @@ TEST(Fit, ValidationIsMeasuredWithoutDropoutAndNamedVal) {
 
 TEST(Fit, AProbeMeasuresAndLeavesTheTrainingAsItWas) {
   FitOptions probing = quiet(2);
-  probing.probe = true;
+  probing.replay = true;
   Model plain = small_model(), probed = small_model();
   plain.fit(batches(signs(100)), quiet(2));
   const History history = probed.fit(batches(signs(100)), probing);
@@ -161,7 +161,7 @@ TEST(Fit, AProbeThatMayNotDoubleTheBatchLeavesItAtThat) {
   Model model({Dense(4)}, {.device = "cpu"});
   model.compile({.loss = Loss{.kind = Loss::Kind::kCustom, .custom = only_ten}});
   FitOptions probing = quiet(1);
-  probing.probe = true;
+  probing.replay = true;
   const History history = model.fit(batches(signs(100)), probing);
   EXPECT_EQ(history.steps, 10);
   EXPECT_GT(history.trace->replay.step_s, 0);
@@ -180,7 +180,7 @@ TEST(Fit, TheTraceTellsWhatWasAskedForAndWhatWasLeftToUs) {
   EXPECT_EQ(run.input_threads, 3);
   EXPECT_EQ(run.products, ProductType::kFloat32);
   FitOptions left = quiet(1);
-  left.threads.input = 0;
+  left.threads.input = std::nullopt;
   const Dataset own = batches(signs(20)).with_options({.threads = 2});
   EXPECT_EQ(model.fit(own, left).trace->run.input_threads, 2);
   EXPECT_EQ(model.fit(batches(signs(20)), left).trace->run.input_threads, 0);

@@ -177,7 +177,7 @@ TEST(Resume, AnotherModelIsRefusedWithBothDescriptions) {
 TEST(Resume, EarlyStoppingAndItsBestWeightsSurvive) {
   const Dataset data = batches(signs(100));
   const auto stopping = [] {
-    return EarlyStopping({.on = {.monitor = "loss", .patience = 2}, .restore_best_weights = true});
+    return EarlyStopping({.monitor = "loss", .patience = 2, .restore_best_weights = true});
   };
   FitOptions options = quiet(4);
   options.callbacks = {stopping()};

@@ -15,10 +15,10 @@ namespace headway {
 // Known lengths are checked before anything is read.
 void TrainingLoop::plan_epochs(const Dataset& dataset) {
   const int64_t batches = dataset.cardinality();
-  steps_ = options_.steps_per_epoch;
   if (batches == 0) throw Error("the dataset is empty", "look at it with `headway inspect`");
-  if (steps_ == 0 || steps_ < kAuto) throw Error("fit: steps_per_epoch is less than 1");
-  if (steps_ == kAuto) {
+  if (options_.steps_per_epoch && *options_.steps_per_epoch < 1)
+    throw Error("fit: steps_per_epoch is less than 1");
+  if (!options_.steps_per_epoch) {
     if (batches == kInfinite) {
       throw Error("the dataset has no end, so an epoch would have none",
                   "give steps_per_epoch, or take .repeat() out", "epoch-never-ends");
@@ -27,6 +27,7 @@ void TrainingLoop::plan_epochs(const Dataset& dataset) {
     one_pipeline_ = steps_ > 0;
     return;
   }
+  steps_ = *options_.steps_per_epoch;
   const int64_t wanted = steps_ * options_.epochs;
   if (batches >= 0 && batches < wanted) {
     throw Error(fmt::format("the dataset ends after {} batches; {} epochs of {} steps take {}",
@@ -39,13 +40,13 @@ void TrainingLoop::plan_epochs(const Dataset& dataset) {
 
 void TrainingLoop::start_pipeline(const Dataset& dataset, std::optional<PipelineState> state) {
   Dataset source = dataset;
-  if (options_.threads.input > 0) {
+  if (options_.threads.input) {
     source = source.with_options(Options{.threads = options_.threads.input});
   } else if (!spec_.device.is_cpu() && !source.options().spare_cores) {
     source = source.with_options(Options{.spare_cores = cores_beside_gpu(read_limits().cpus)});
   }
   // Without an end, so that a resumed run may ask for more epochs: the steps are counted here.
-  if (one_pipeline_ && options_.steps_per_epoch == kAuto) source = source.repeat();
+  if (one_pipeline_ && !options_.steps_per_epoch) source = source.repeat();
   const int64_t iteration = one_pipeline_ ? 0 : epoch_;
   pipeline_.emplace(source.start({.epoch = iteration, .state = std::move(state)}));
   recorder_->watch(&*pipeline_);

@@ -57,8 +57,8 @@ RunFacts TrainingLoop::facts(const Dataset& dataset) const {
   RunFacts facts = facts_of_feed(dataset);
   facts.program = "headway";
   if (!spec_.device.is_cpu()) facts.device = spec_.device.str();
-  facts.compute_threads = options_.threads.intra_op;
-  if (options_.threads.input > 0) facts.input_threads = options_.threads.input;
+  facts.compute_threads = options_.threads.intra_op.value_or(0);
+  if (options_.threads.input) facts.input_threads = *options_.threads.input;
   facts.products = spec_.products;
   facts.optimizer = spec_.optimizer.describe();
   facts.batch_size = first_batch_ ? samples_in(*first_batch_) : 0;
@@ -145,7 +145,7 @@ void TrainingLoop::begin(const Dataset& dataset) {
   signs_.emplace(weights_, spec_.layers ? spec_.layers() : nullptr);
   recorder_->facts(facts(dataset));
   recorder_->weights(signs_->weights(), signs_->layers());
-  if (options_.probe) replay_first_batch();
+  if (options_.replay) replay_first_batch();
   counters_.restart();
 }
 

@@ -76,7 +76,8 @@ SavedTraining TrainingLoop::saved() const {
       .stopped_by = interrupted_ ? "" : stopping_,
       .callbacks = {},
       .history = history_.epochs,
-      .threads = {options_.threads.intra_op, options_.threads.inter_op, options_.threads.input},
+      .threads = {options_.threads.intra_op.value_or(0), options_.threads.inter_op.value_or(0),
+                  options_.threads.input.value_or(0)},
       .pipeline = {}};
   if (first_batch_) {
     if (start_position_) saved.pipeline = start_position_->text;
@@ -123,8 +124,8 @@ void TrainingLoop::write_checkpoint() {
 void TrainingLoop::checkpoint_if_due() {
   const CheckpointOptions& c = options_.checkpoint;
   if (!checkpoints_ || step_in_epoch_ == steps_) return;  // the end of the epoch writes one
-  const bool by_step = c.every_steps > 0 && step_ % c.every_steps == 0;
-  const bool by_time = c.every_s > 0 && double(now_ns() - last_checkpoint_ns_) > 1e9 * c.every_s;
+  const bool by_step = c.every_steps && step_ % *c.every_steps == 0;
+  const bool by_time = c.every_s && double(now_ns() - last_checkpoint_ns_) > 1e9 * *c.every_s;
   if (by_step || by_time) write_checkpoint();
 }
 

@@ -16,7 +16,7 @@ void add_convolution(Layers& layers, int64_t filters, int64_t window, int64_t st
   if (even) layers.push_back(ZeroPadding2D(window / 2));
   layers.push_back(Conv2D(filters, window,
                           {.strides = stride,
-                           .padding = even ? Padding::kValid : Padding::kSame,
+                           .padding = even ? Padding("valid") : Padding("same"),
                            .use_bias = false,
                            .kernel_initializer = "he_normal"}));
   layers.push_back(BatchNormalization({.momentum = kResNetMomentum, .epsilon = kResNetEpsilon}));
@@ -87,7 +87,7 @@ Layers vgg16_layers(const ApplicationOptions& options) {
   for (size_t i = 0; i < std::size(stages); ++i) {
     for (int64_t j = 0; j < stages[i].blocks; ++j) {
       layers.push_back(Conv2D(stages[i].filters, 3,
-                              {.padding = Padding::kSame,
+                              {.padding = "same",
                                .activation = "relu",
                                .name = fmt::format("block{}_conv{}", i + 1, j + 1)}));
     }
@@ -107,6 +107,18 @@ Layers resnet18_layers(const ApplicationOptions& options) {
 
 Layers resnet50_layers(const ApplicationOptions& options) {
   return resnet({bottleneck_branch, 4, {{64, 3}, {128, 4}, {256, 6}, {512, 3}}}, options);
+}
+
+Model vgg16(const ApplicationOptions& options, ModelOptions model) {
+  return Model(vgg16_layers(options), std::move(model));
+}
+
+Model resnet18(const ApplicationOptions& options, ModelOptions model) {
+  return Model(resnet18_layers(options), std::move(model));
+}
+
+Model resnet50(const ApplicationOptions& options, ModelOptions model) {
+  return Model(resnet50_layers(options), std::move(model));
 }
 
 }  // namespace headway::applications

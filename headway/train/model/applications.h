@@ -3,8 +3,11 @@
 #include <vector>
 
 #include "headway/train/layers.h"
+#include "headway/train/model/model.h"
 
-// Well-known networks, as lists of layers that begin with Input. Weights are drawn, not loaded.
+// Well-known networks with Keras' names. Weights are drawn, not loaded.
+//
+//   Model model = applications::resnet18({.classes = 10});
 namespace headway::applications {
 
 struct ApplicationOptions {
@@ -14,11 +17,16 @@ struct ApplicationOptions {
 };
 
 // Keras' VGG16: 138,357,544 weights with the defaults.
-std::vector<Layer> vgg16_layers(const ApplicationOptions& options = {});
+Model vgg16(const ApplicationOptions& options = {}, ModelOptions model = {});
 
 // torchvision's ResNets: strides in the 3x3 convolutions ("v1.5"), no bias beside
 // BatchNormalization, its padding and its epsilon, He's initial weights. 11,689,512 and 25,557,032
 // trainable weights with the defaults.
+Model resnet18(const ApplicationOptions& options = {}, ModelOptions model = {});
+Model resnet50(const ApplicationOptions& options = {}, ModelOptions model = {});
+
+// The same as lists of layers that begin with Input, to build on.
+std::vector<Layer> vgg16_layers(const ApplicationOptions& options = {});
 std::vector<Layer> resnet18_layers(const ApplicationOptions& options = {});
 std::vector<Layer> resnet50_layers(const ApplicationOptions& options = {});
 

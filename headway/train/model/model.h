@@ -39,20 +39,21 @@ struct FieldNames {
   std::string sample_weight = "sample_weight";  // used when there is such a field
 };
 
-// How the cores are shared. 0: chosen, and said; see threads.h.
+// How the cores are shared. What is not set is chosen, and said; see threads.h.
 struct ThreadCounts {
-  int intra_op = 0;  // inside one operation: libtorch's and BLAS'
-  int inter_op = 0;
-  int input = 0;  // the pipeline's workers
+  std::optional<int> intra_op{};  // inside one operation: libtorch's and BLAS'
+  std::optional<int> inter_op{};
+  std::optional<int> input{};  // the pipeline's workers
 };
 
 // Everything needed to go on after kill -9, in files that appear whole or not at all.
 struct CheckpointOptions {
-  std::string folder{};     // empty: none are written
-  int64_t every_steps = 0;  // beside the one at the end of each epoch
-  double every_s = 0;       // likewise
-  int64_t keep = 3;         // the last so many stay
-  bool resume = false;      // go on from the newest whole one; from the start when there is none
+  std::string folder{};  // empty: none are written
+  // Beside the one at the end of each epoch:
+  std::optional<int64_t> every_steps{};
+  std::optional<double> every_s{};
+  int64_t keep = 3;     // the last so many stay
+  bool resume = false;  // go on from the newest whole one; from the start when there is none
 };
 
 enum class Show { kAuto, kNothing, kLines, kLive };  // kAuto: live on a terminal, else lines
@@ -67,12 +68,12 @@ enum class WhenStuck {
 
 struct FitOptions {
   int64_t epochs = 1;
-  int64_t steps_per_epoch = kAuto;  // needed when the dataset has no end
-  int64_t batch_size = 32;          // of plain tensors; a dataset brings its own
-  bool shuffle = true;              // plain tensors, each epoch anew
+  std::optional<int64_t> steps_per_epoch{};  // needed when the dataset has no end
+  int64_t batch_size = 32;                   // of plain tensors; a dataset brings its own
+  bool shuffle = true;                       // plain tensors, each epoch anew
   std::optional<Dataset> validation{};
-  int64_t validation_steps = kAuto;
-  int64_t validation_every = 1;  // epochs
+  std::optional<int64_t> validation_steps{};  // default: all of it
+  int64_t validation_every = 1;               // epochs
   std::map<int64_t, double> class_weight{};
   int64_t accumulate = 1;  // batches per optimizer step, their gradients averaged
   std::vector<CallbackPtr> callbacks{};
@@ -88,12 +89,12 @@ struct FitOptions {
   WhenStuck when_stuck = WhenStuck::kGoOn;
   // Before the run: replays the first batch, once as it is and once doubled, to measure what an
   // infinitely fast feed and a larger batch would bring. Some seconds; weights stay untouched.
-  bool probe = false;
+  bool replay = false;
   std::function<bool()> should_stop{};  // asked between steps: Ctrl-C ends with a checkpoint
 };
 
 struct EvaluateOptions {
-  int64_t steps = kAuto;
+  std::optional<int64_t> steps{};  // default: to the end of the dataset
   int64_t batch_size = 32;
   FieldNames fields{};
 };

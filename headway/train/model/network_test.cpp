@@ -64,12 +64,12 @@ TEST(PlanNetwork, RefusesTheSameNameTwice) {
 TEST(PlanNetwork, InfersShapesOfImages) {
   const Shape image{32, 30, 8};
   EXPECT_EQ(output_of(Conv2D(4, 3), image), (Shape{30, 28, 4}));
-  EXPECT_EQ(output_of(Conv2D(4, {5, 3}, {.strides = 2, .padding = Padding::kSame}), image),
+  EXPECT_EQ(output_of(Conv2D(4, {5, 3}, {.strides = 2, .padding = "same"}), image),
             (Shape{16, 15, 4}));
   EXPECT_EQ(output_of(Conv2D(4, 3, {.dilation = 4}), image), (Shape{24, 22, 4}));
   EXPECT_EQ(output_of(DepthwiseConv2D(3, {.depth_multiplier = 2}), image), (Shape{30, 28, 16}));
   EXPECT_EQ(output_of(MaxPooling2D(3), image), (Shape{10, 10, 8}));
-  EXPECT_EQ(output_of(AveragePooling2D(3, {.padding = Padding::kSame}), image), (Shape{11, 10, 8}));
+  EXPECT_EQ(output_of(AveragePooling2D(3, {.padding = "same"}), image), (Shape{11, 10, 8}));
   EXPECT_EQ(output_of(Dense(3), image), (Shape{32, 30, 3}));
   EXPECT_EQ(output_of(ZeroPadding2D({1, 2}), image), (Shape{34, 34, 8}));
   EXPECT_EQ(output_of(Flatten(), image), (Shape{32 * 30 * 8}));
@@ -100,7 +100,7 @@ TEST(PlanNetwork, SaysWhichLayerDoesNotFitAndWhatWould) {
   expect_error({MaxPooling2D()}, {3072}, "got 3072", "Reshape({32, 32, 3})");
   expect_error({Conv2D(4, 3)}, {28, 28}, "got 28x28", "Reshape({28, 28, 1})");
   expect_error({Conv2D(4, 3), Conv2D(4, 5, {.name = "second"})}, {6, 6, 1},
-               "second: Conv2D's window of 5x5 is larger than the image, 4x4x4", "kSame");
+               "second: Conv2D's window of 5x5 is larger than the image, 4x4x4", "same");
   expect_error({LSTM(4), LSTM(4)}, {5, 2}, "lstm_1: LSTM takes steps x features, got 4",
                "return_sequences = true");
   expect_error({Conv2D(4, 3, {.groups = 3})}, {8, 8, 4}, "4 channels and 4 filters among 3 groups",
@@ -170,7 +170,7 @@ TEST(Network, NamesWeightsAfterTheirLayer) {
 }
 
 TEST(Network, ImagesComeInAndGoOutChannelsLast) {
-  const Network net = network({Conv2D(5, 3, {.padding = Padding::kSame})}, {8, 6, 3});
+  const Network net = network({Conv2D(5, 3, {.padding = "same"})}, {8, 6, 3});
   const at::Tensor out = net.forward(at::zeros({2, 8, 6, 3}, at::kByte), false);
   EXPECT_EQ(out.sizes(), (at::IntArrayRef{2, 8, 6, 5}));
   EXPECT_TRUE(out.is_contiguous());

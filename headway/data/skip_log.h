@@ -20,11 +20,11 @@ struct SkipEntry {
 
 // The count of what was skipped, and the file that lists it: one JSON object a line with file,
 // offset and reason, flushed line by line, so that a killed run keeps what it wrote.
-class SkipLedger {
+class SkipLog {
  public:
-  explicit SkipLedger(ErrorPolicy policy);
-  ~SkipLedger();
-  SkipLedger(const SkipLedger&) = delete;
+  explicit SkipLog(ErrorPolicy policy);
+  ~SkipLog();
+  SkipLog(const SkipLog&) = delete;
 
   // While one of these lives, this thread's notes and counts are dropped: a position is being
   // restored by replay, and what was skipped on the way was noted the first time.
@@ -44,7 +44,7 @@ class SkipLedger {
   int64_t seen() const HEADWAY_EXCLUDES(mu_);
   const ErrorPolicy& policy() const { return policy_; }
 
-  // The entries of a ledger file; a half-written last line is left out.
+  // The entries of a skip log file; a half-written last line is left out.
   static std::vector<SkipEntry> read(const std::string& path);
 
  private:

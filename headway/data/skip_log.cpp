@@ -1,4 +1,4 @@
-#include "headway/data/ledger.h"
+#include "headway/data/skip_log.h"
 
 #include <fmt/format.h>
 
@@ -42,25 +42,25 @@ std::optional<SkipEntry> entry_in(const std::string& line) {
 
 }  // namespace
 
-SkipLedger::SkipLedger(ErrorPolicy policy) : policy_(std::move(policy)) {
-  if (!policy_.skip || policy_.ledger.empty()) return;
-  file_ = std::fopen(policy_.ledger.c_str(), "ae");
+SkipLog::SkipLog(ErrorPolicy policy) : policy_(std::move(policy)) {
+  if (!policy_.skip || policy_.log.empty()) return;
+  file_ = std::fopen(policy_.log.c_str(), "ae");
   if (!file_) {
-    throw Error(fmt::format("cannot open the ledger {}: {}", policy_.ledger, std::strerror(errno)),
+    throw Error(fmt::format("cannot open the skip log {}: {}", policy_.log, std::strerror(errno)),
                 "name a file in a folder that exists and can be written");
   }
 }
 
-SkipLedger::~SkipLedger() {
+SkipLog::~SkipLog() {
   if (file_) std::fclose(file_);
 }
 
-int& SkipLedger::replaying() {
+int& SkipLog::replaying() {
   thread_local int depth = 0;
   return depth;
 }
 
-void SkipLedger::note(std::exception_ptr error) {
+void SkipLog::note(std::exception_ptr error) {
   if (replaying() > 0) return;
   const SampleError bad = as_sample_error(error);
   MutexLock lock(mu_);
@@ -72,8 +72,8 @@ void SkipLedger::note(std::exception_ptr error) {
         line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0) {
       throw Error(
-          fmt::format("cannot write the ledger {}: {}", policy_.ledger, std::strerror(errno)),
-          "free some disk space, or put the ledger elsewhere");
+          fmt::format("cannot write the skip log {}: {}", policy_.log, std::strerror(errno)),
+          "free some disk space, or put the skip log elsewhere");
     }
   }
   const bool over_rate = seen_ >= kRateNeeds && double(skipped_) > policy_.max_rate * double(seen_);
@@ -81,35 +81,35 @@ void SkipLedger::note(std::exception_ptr error) {
   throw Error(
       fmt::format("{} of {} samples were bad, more than the error budget allows; the last: {}",
                   skipped_, seen_, bad.problem()),
-      policy_.ledger.empty()
-          ? "repair the data, raise the budget, or name a ledger file to see every bad sample"
-          : "see " + policy_.ledger + " for every bad sample; repair them or raise the budget");
+      policy_.log.empty()
+          ? "repair the data, raise the budget, or name a skip log file to see every bad sample"
+          : "see " + policy_.log + " for every bad sample; repair them or raise the budget");
 }
 
-void SkipLedger::count_good(int64_t samples) {
+void SkipLog::count_good(int64_t samples) {
   if (replaying() > 0) return;
   MutexLock lock(mu_);
   seen_ += samples;
 }
 
-int64_t SkipLedger::skipped() const {
+int64_t SkipLog::skipped() const {
   MutexLock lock(mu_);
   return skipped_;
 }
 
-int64_t SkipLedger::seen() const {
+int64_t SkipLog::seen() const {
   MutexLock lock(mu_);
   return seen_;
 }
 
-void SkipLedger::restore(int64_t skipped, int64_t seen) {
+void SkipLog::restore(int64_t skipped, int64_t seen) {
   MutexLock lock(mu_);
   skipped_ = skipped, seen_ = seen;
 }
 
-std::vector<SkipEntry> SkipLedger::read(const std::string& path) {
+std::vector<SkipEntry> SkipLog::read(const std::string& path) {
   std::ifstream in(path);
-  if (!in) throw Error("cannot open the ledger " + path, "check the path");
+  if (!in) throw Error("cannot open the skip log " + path, "check the path");
   std::vector<SkipEntry> entries;
   int64_t number = 0;
   try {
@@ -118,7 +118,7 @@ std::vector<SkipEntry> SkipLedger::read(const std::string& path) {
     }
   } catch (const Error& e) {
     throw Error(fmt::format("{}:{}: {}", path, number, e.problem()),
-                "is this a ledger? It has one JSON object a line");
+                "is this a skip log? It has one JSON object a line");
   }
   return entries;
 }
