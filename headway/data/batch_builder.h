@@ -7,7 +7,6 @@
 #include "headway/core/buffer_pool.h"
 #include "headway/core/element.h"
 #include "headway/core/sync.h"
-#include "headway/data/sample_op.h"
 
 namespace headway {
 
@@ -54,6 +53,19 @@ class BatchBuilder {
   std::vector<Column> columns_;
   std::atomic<bool> built_{false};
   Mutex mu_;
+};
+
+// One row of a batch that is being built: where a sample may write a field directly, so that
+// nothing is copied afterwards.
+struct BatchRow {
+  BatchBuilder* batch = nullptr;
+  int64_t row = 0;
+
+  // The memory of this sample's field in the batch, or null when it does not fit what the batch
+  // already holds (put() will then say so).
+  void* place(Name name, DType dtype, const Shape& shape) const {
+    return batch->place(row, name, dtype, shape);
+  }
 };
 
 }  // namespace headway

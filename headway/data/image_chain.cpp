@@ -166,8 +166,8 @@ Shape shape_of(Layout layout, int64_t height, int64_t width, int64_t channels) {
   return layout == Layout::kHWC ? Shape{height, width, channels} : Shape{channels, height, width};
 }
 
-void run(std::span<const ImageStep> steps, LazyImage& image, Random random, const Place& place,
-         bool stepwise) {
+void run(std::span<const ImageStep> steps, LazyImage& image, Random random,
+         const ResultMemory& memory, bool stepwise) {
   // Each step has its own numbers, so that one step's settings do not move another's draws.
   const uint64_t key = random.next_u64();
   uint32_t index = 0;
@@ -177,7 +177,7 @@ void run(std::span<const ImageStep> steps, LazyImage& image, Random random, cons
   }
   const Layout layout = layout_of(steps);
   image.finish(
-      place(image.dtype(), shape_of(layout, image.height(), image.width(), image.channels())),
+      memory(image.dtype(), shape_of(layout, image.height(), image.width(), image.channels())),
       layout);
 }
 
@@ -271,26 +271,27 @@ std::optional<std::pair<DType, Shape>> ImageChain::fixed_output() const {
 }
 
 void ImageChain::run_encoded(std::span<const uint8_t> bytes, const Origin& origin, Random random,
-                             ImageScratch& scratch, const Place& place, PixelRoom* room) const {
+                             ImageScratch& scratch, const ResultMemory& memory,
+                             PixelRoom* room) const {
   LazyImage image(scratch.impl(), origin, room);
   start(image, bytes, decodes() ? std::get<DecodeStep>(steps_[0]) : DecodeStep{});
-  run(steps_, image, random, place, false);
+  run(steps_, image, random, memory, false);
 }
 
 void ImageChain::run_pixels(const ImageView& pixels, Random random, ImageScratch& scratch,
-                            const Place& place, PixelRoom* room) const {
+                            const ResultMemory& memory, PixelRoom* room) const {
   const Origin nowhere;
   LazyImage image(scratch.impl(), nowhere, room);
   image.start_pixels(pixels);
-  run(steps_, image, random, place, false);
+  run(steps_, image, random, memory, false);
 }
 
 void ImageChain::run_encoded_stepwise(std::span<const uint8_t> bytes, const Origin& origin,
-                                      Random random, ImageScratch& scratch, const Place& place,
-                                      size_t count) const {
+                                      Random random, ImageScratch& scratch,
+                                      const ResultMemory& memory, size_t count) const {
   LazyImage image(scratch.impl(), origin, nullptr);
   start(image, bytes, decodes() ? std::get<DecodeStep>(steps_[0]) : DecodeStep{});
-  run(std::span(steps_).first(std::min(count, steps_.size())), image, random, place, true);
+  run(std::span(steps_).first(std::min(count, steps_.size())), image, random, memory, true);
 }
 
 }  // namespace headway

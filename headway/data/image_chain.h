@@ -21,12 +21,12 @@ class PixelRoom;
 
 // A borrowed callable `void* (DType, const Shape&)`: gives the memory for a result. Costs nothing
 // to make and to copy; must not outlive what it was made from.
-class Place {
+class ResultMemory {
  public:
   template <typename F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, Place>)
-      Place(F&& place)  // NOLINT: implicit by design
-      : context_(const_cast<void*>(static_cast<const void*>(std::addressof(place)))),
+  requires(!std::is_same_v<std::remove_cvref_t<F>, ResultMemory>)
+      ResultMemory(F&& memory)  // NOLINT: implicit by design
+      : context_(const_cast<void*>(static_cast<const void*>(std::addressof(memory)))),
         call_([](void* context, DType dtype, const Shape& shape) -> void* {
           return (*static_cast<std::remove_reference_t<F>*>(context))(dtype, shape);
         }) {}
@@ -79,18 +79,19 @@ class ImageChain {
   std::optional<std::pair<DType, Shape>> fixed_output() const;
 
   // `room`, where there is one, is asked before memory for pixels is taken, but for the result's.
-  // `place` is called exactly once, after the input has proved readable as far as its header says;
+  // `memory` is called exactly once, after the input has proved readable as far as its header says;
   // pixels are written to it in the chain's layout, tightly packed.
   void run_encoded(std::span<const uint8_t> bytes, const Origin& origin, Random random,
-                   ImageScratch& scratch, const Place& place, PixelRoom* room = nullptr) const;
+                   ImageScratch& scratch, const ResultMemory& memory,
+                   PixelRoom* room = nullptr) const;
   // REQUIRES: !decodes()
-  void run_pixels(const ImageView& pixels, Random random, ImageScratch& scratch, const Place& place,
-                  PixelRoom* room = nullptr) const;
+  void run_pixels(const ImageView& pixels, Random random, ImageScratch& scratch,
+                  const ResultMemory& memory, PixelRoom* room = nullptr) const;
 
   // The same, but each step makes a whole image for the next: slow, for tests and for `inspect`,
   // which looks at the image after the first `count` steps.
   void run_encoded_stepwise(std::span<const uint8_t> bytes, const Origin& origin, Random random,
-                            ImageScratch& scratch, const Place& place,
+                            ImageScratch& scratch, const ResultMemory& memory,
                             size_t count = SIZE_MAX) const;
 
  private:

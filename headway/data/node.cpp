@@ -25,7 +25,7 @@ std::unique_ptr<Iterator> Node::iterate(Run&, int64_t, int) const {
 }
 
 OpFacts Node::facts() const {
-  OpFacts facts = traits();
+  OpFacts facts = traits_.facts;
   facts.name = describe();
   facts.source = inputs_.empty();
   return facts;

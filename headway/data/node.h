@@ -15,12 +15,28 @@ class Node;
 class Run;
 using NodePtr = std::shared_ptr<const Node>;
 
+// What an operator is, for plan(). Set once, by its constructor.
+struct NodeTraits {
+  bool indexed = false;       // it knows its elements by number: it has at()
+  bool only_indices = false;  // it only chooses and orders indices, so it may move below maps
+  bool reads_files = false;   // at() reads a file, so it is worth doing on many threads
+  bool prefers_stream =
+      false;  // better run as a stream although at() exists: a batch's rows are made in parallel
+  bool is_stage = false;  // iterate() gives a StageIterator: work goes on while nobody asks
+  // Of map-like operators:
+  bool drops = false;                       // may drop elements
+  bool ordered = true;                      // false: elements come out as they are ready
+  std::optional<int64_t> parallel_calls{};  // 1: one at a time, in order
+  OpFacts facts{};  // for whoever judges a run; name and source are filled in
+};
+
 // One operator of a dataset's description: immutable, shared, cheap. A new operator is a subclass
-// in a file of its own under ops/ or sources/.
+// in a file of its own under ops/ or sources/: it says in traits_ what it is, and how it runs in
+// at() (by number), iterate() (a stream) or sample_op() (map-like).
 //
 // A node that knows its elements by number (a file list, a range, a map over one ...) is *indexed*:
-// it has at(), needs no state, can be shuffled without a buffer and runs without a lock. Everything
-// else is a stream.
+// it needs no state, can be shuffled without a buffer and runs without a lock. Everything else is a
+// stream.
 class Node {
  public:
   explicit Node(std::vector<NodePtr> inputs = {}) : inputs_(std::move(inputs)) {}
@@ -37,10 +53,22 @@ class Node {
   const std::vector<NodePtr>& inputs() const { return inputs_; }
   const NodePtr& input() const { return inputs_[0]; }
 
+  bool indexed() const { return traits_.indexed; }
+  bool only_indices() const { return traits_.only_indices; }
+  bool reads_files() const {
+    return traits_.reads_files || (only_indices() && input()->reads_files());
+  }
+  bool prefers_stream() const { return traits_.prefers_stream; }
+  bool is_stage() const { return traits_.is_stage; }
+  bool maps() const { return sample_op() != nullptr; }
+  bool drops() const { return traits_.drops; }
+  bool ordered() const { return traits_.ordered; }
+  std::optional<int64_t> parallel_calls() const { return traits_.parallel_calls; }
+  bool serial() const { return parallel_calls() == 1; }
+
   // Number of elements, kInfinite or kUnknown.
   virtual int64_t cardinality() const = 0;
 
-  virtual bool indexed() const { return false; }
   // Element `i` of iteration `epoch`. Thread-safe. REQUIRES: indexed(), 0 <= i < cardinality().
   virtual void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const;
 
@@ -48,31 +76,11 @@ class Node {
   // consumer. Indexed nodes need not provide one.
   virtual std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const;
 
-  // Map-like nodes: one element in, at most one out, each on its own.
-  virtual bool maps() const { return false; }
+  // Map-like nodes: one element in, at most one out, each on its own. Null for the others.
   virtual SampleOpPtr sample_op() const { return nullptr; }
-  virtual bool drops() const { return false; }  // may drop elements
-  // How many at once; 1: one at a time, in order.
-  virtual std::optional<int64_t> parallel_calls() const { return std::nullopt; }
-  bool serial() const { return parallel_calls() == 1; }
-  virtual bool ordered() const { return true; }
 
   // The same operator over other inputs; used by plan() to rewrite.
   virtual NodePtr with_inputs(std::vector<NodePtr> inputs) const = 0;
-
-  // Operators that only choose and order indices (shuffle, take ...) and so may move below maps.
-  virtual bool only_indices() const { return false; }
-
-  // at() reads a file, so it is worth doing on many threads.
-  virtual bool reads_files() const {
-    return !inputs_.empty() && only_indices() && input()->reads_files();
-  }
-
-  // Better run as a stream although at() exists: a batch whose rows can be made in parallel.
-  virtual bool prefers_stream() const { return false; }
-
-  // iterate() gives a StageIterator: work goes on while nobody asks.
-  virtual bool is_stage() const { return false; }
 
   // Bytes kept between iterations (a cache in memory): they count against the next one's budget.
   virtual int64_t held_bytes() const { return 0; }
@@ -82,8 +90,7 @@ class Node {
   virtual std::string replay() const { return ""; }
 
  protected:
-  // What facts() adds to the description; its name and `source` are filled in.
-  virtual OpFacts traits() const { return {}; }
+  NodeTraits traits_;
 
  private:
   std::vector<NodePtr> inputs_;

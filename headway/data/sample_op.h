@@ -13,23 +13,15 @@
 namespace headway {
 
 class RamBudget;
-
-// Where a sample of a batch may write a field directly, so that nothing is copied afterwards.
-class BatchRow {
- public:
-  virtual ~BatchRow() = default;
-  // The memory of this sample's `name` in the batch, or null when it does not fit what the batch
-  // already holds (collecting the sample will then say so).
-  virtual void* place(Name name, DType dtype, const Shape& shape) = 0;
-};
+struct BatchRow;  // batch_builder.h
 
 // Which sample this is: the key of its randomness, and where it may be written.
 struct SampleContext {
   uint64_t seed = 0;
   int64_t epoch = 0;
-  int64_t ordinal = 0;       // position in the stream of its operator's input
-  BatchRow* row = nullptr;   // set for the last operator before a batch
-  RamBudget* ram = nullptr;  // of the pipeline that runs; null outside of one
+  int64_t ordinal = 0;            // position in the stream of its operator's input
+  const BatchRow* row = nullptr;  // set for the last operator before a batch
+  RamBudget* ram = nullptr;       // of the pipeline that runs; null outside of one
   // What is held of it for this sample; NeedsRoom asks for more. None: there is nobody to ask.
   std::optional<int64_t> granted_bytes{};
 

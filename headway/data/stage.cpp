@@ -254,7 +254,7 @@ void Stage::execute(Worker& worker, const Work& work) {
   for (int64_t i = 0; i < work.count; ++i) {
     if (stopped_.load(std::memory_order_relaxed)) break;
     const bool timed = dear || (i == 0 && work.ordinal % 16 == 0);
-    Task task(*work.slot, work.row + i, work.ordinal + i, timed);
+    Task task{.slot = work.slot, .row = work.row + i, .ordinal = work.ordinal + i, .timed = timed};
     put_aside += !produce(worker, i, task, context);
   }
   worker.activity.end();
@@ -276,6 +276,7 @@ void Stage::execute(Worker& worker, const Work& work) {
 bool Stage::finish(Worker& worker, Task& task, SampleContext& context, Element& sample) {
   if (sample.origin_file()) worker.activity.set_file(sample.origin_file());
   const size_t ops = config_.ops.size();
+  const BatchRow row{&task.slot->builder, task.row};
   size_t i = task.op;
   for (;;) {
     try {
@@ -283,7 +284,7 @@ bool Stage::finish(Worker& worker, Task& task, SampleContext& context, Element& 
       Fate fate = Fate::kKept;
       for (; i < ops && fate == Fate::kKept; ++i) {
         worker.activity.set_op(&op_names_[i]);
-        context.row = batches() && i + 1 == ops ? &task : nullptr;
+        context.row = batches() && i + 1 == ops ? &row : nullptr;
         const int64_t start = task.timed ? now_ns() : 0;
         if (!config_.ops[i]->apply(sample, context)) fate = Fate::kDropped;
         if (task.timed) count_time(i, now_ns() - start);

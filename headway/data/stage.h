@@ -103,15 +103,8 @@ class Stage : public std::enable_shared_from_this<Stage> {
     int64_t count = 0;
     int64_t ordinal = 0;
   };
-  // A sample on its way through the operators, and its row of a batch.
-  struct Task : BatchRow {
-    Task() = default;
-    Task(Slot& slot, int64_t row, int64_t ordinal, bool timed)
-        : slot(&slot), row(row), ordinal(ordinal), timed(timed) {}
-    void* place(Name name, DType dtype, const Shape& shape) override {
-      return slot->builder.place(row, name, dtype, shape);
-    }
-
+  // A sample on its way through the operators.
+  struct Task {
     Slot* slot = nullptr;
     int64_t row = 0;
     int64_t ordinal = 0;

@@ -12,7 +12,9 @@ class BatchNode : public Node {
       : Node({std::move(input)}),
         size_(size),
         drop_remainder_(drop_remainder),
-        chain_(this->input()) {}
+        chain_(this->input()) {
+    traits_ = {.indexed = this->input()->indexed(), .prefers_stream = true, .is_stage = true};
+  }
 
   std::string describe() const override {
     return fmt::format("batch({}{})", size_, drop_remainder_ ? ", drop_remainder" : "");
@@ -22,9 +24,6 @@ class BatchNode : public Node {
     if (n < 0) return n;
     return drop_remainder_ ? n / size_ : (n + size_ - 1) / size_;
   }
-  bool indexed() const override { return input()->indexed(); }
-  bool prefers_stream() const override { return true; }
-  bool is_stage() const override { return true; }
 
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     const int64_t n = input()->cardinality();

@@ -88,14 +88,16 @@ class CacheNode : public Node {
       : Node({std::move(input)}),
         file_(std::move(file)),
         store_(std::move(store)),
-        chain_(this->input()) {}
+        chain_(this->input()) {
+    const Node& in = *this->input();
+    traits_ = {
+        .indexed = in.indexed() && in.cardinality() >= 0 && !chain_.drops && !chain_.limited(),
+        .reads_files = true,
+        .facts = {.keeps = file_.empty()}};
+  }
 
   std::string describe() const override { return file_.empty() ? "cache" : "cache(" + file_ + ")"; }
   int64_t cardinality() const override { return input()->cardinality(); }
-  bool indexed() const override {
-    return input()->indexed() && cardinality() >= 0 && !chain_.drops && !chain_.limited();
-  }
-  bool reads_files() const override { return true; }
   std::string replay() const override {
     return indexed() ? "" : "reads again what is not cached yet";
   }
@@ -117,9 +119,6 @@ class CacheNode : public Node {
   int64_t held_bytes() const override {
     return store_->in_memory() ? store_->get().memory_bytes() : 0;
   }
-
- protected:
-  OpFacts traits() const override { return {.keeps = file_.empty()}; }
 
  private:
   std::string file_;

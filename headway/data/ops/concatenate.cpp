@@ -49,6 +49,8 @@ class ConcatenateNode : public Node {
  public:
   explicit ConcatenateNode(std::vector<NodePtr> inputs) : Node(std::move(inputs)) {
     for (const NodePtr& input : this->inputs()) chains_.emplace_back(input);
+    traits_ = {.indexed = all_indexed(),
+               .reads_files = std::ranges::any_of(chains_, &NodeChain::works)};
   }
   std::string describe() const override {
     return fmt::format("concatenate({} inputs)", inputs().size());
@@ -62,15 +64,6 @@ class ConcatenateNode : public Node {
     }
     return total;
   }
-  bool indexed() const override {
-    if (std::ranges::any_of(chains_, &NodeChain::limited)) return false;
-    for (size_t i = 0; i < inputs().size(); ++i) {
-      const bool last = i + 1 == inputs().size();
-      if (!inputs()[i]->indexed() || (!last && inputs()[i]->cardinality() < 0)) return false;
-    }
-    return true;
-  }
-  bool reads_files() const override { return std::ranges::any_of(chains_, &NodeChain::works); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     for (size_t k = 0; k < chains_.size(); ++k) {
       const int64_t n = inputs()[k]->cardinality();
@@ -89,6 +82,15 @@ class ConcatenateNode : public Node {
   }
 
  private:
+  bool all_indexed() const {
+    if (std::ranges::any_of(chains_, &NodeChain::limited)) return false;
+    for (size_t i = 0; i < inputs().size(); ++i) {
+      const bool last = i + 1 == inputs().size();
+      if (!inputs()[i]->indexed() || (!last && inputs()[i]->cardinality() < 0)) return false;
+    }
+    return true;
+  }
+
   std::vector<NodeChain> chains_;
 };
 

@@ -24,14 +24,15 @@ class EnumerateIterator : public CountingIterator {
 class EnumerateNode : public Node {
  public:
   EnumerateNode(NodePtr input, int64_t first, std::string field)
-      : Node({std::move(input)}), first_(first), field_(field), chain_(this->input()) {}
+      : Node({std::move(input)}), first_(first), field_(field), chain_(this->input()) {
+    traits_ = {.indexed = this->input()->indexed() && !chain_.limited(),
+               .reads_files = chain_.works(),
+               .prefers_stream = this->input()->prefers_stream()};
+  }
   std::string describe() const override {
     return fmt::format("enumerate(from {} as '{}')", first_, field_.str());
   }
   int64_t cardinality() const override { return input()->cardinality(); }
-  bool indexed() const override { return input()->indexed() && !chain_.limited(); }
-  bool reads_files() const override { return chain_.works(); }
-  bool prefers_stream() const override { return input()->prefers_stream(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     chain_.at(i, epoch, context, out);
     out.set(field_, Tensor::scalar<int64_t>(first_ + i));

@@ -1,5 +1,6 @@
 #include "headway/data/ops/image_op.h"
 
+#include "headway/data/batch_builder.h"
 #include "headway/data/pixel_room.h"
 #include "headway/io/bytes/file.h"
 
@@ -32,15 +33,15 @@ struct Tools {
 
 // Gives the image's memory: its row of the batch if it may be written there, else a fresh tensor.
 // After a large image the thread's tools are made anew, for what they hold is in no budget.
-struct Target {
-  Target(const SampleContext& context, const Origin& origin, Tools& tools)
+struct PixelMemory {
+  PixelMemory(const SampleContext& context, const Origin& origin, Tools& tools)
       : row(context.row), room(context, origin), tools(tools) {}
-  ~Target() {
+  ~PixelMemory() {
     if (room.is_large()) tools = Tools();
   }
-  Target(const Target&) = delete;
+  PixelMemory(const PixelMemory&) = delete;
 
-  BatchRow* row;
+  const BatchRow* row;
   BudgetedRoom room;
   Tools& tools;
   Tensor result;
@@ -73,12 +74,12 @@ class ImageOp : public SampleOp {
   bool apply(Element& element, const SampleContext& context) const override {
     thread_local Tools tools;
     Origin origin = element.origin();
-    Target target(context, origin, tools);
+    PixelMemory memory(context, origin, tools);
     if (!chain_.decodes()) {
       const Tensor& pixels = element[image_name()];
-      chain_.run_pixels(view_of(pixels), context.random(number_), tools.scratch, target,
-                        &target.room);
-      element.set(image_name(), std::move(target.result));
+      chain_.run_pixels(view_of(pixels), context.random(number_), tools.scratch, memory,
+                        &memory.room);
+      element.set(image_name(), std::move(memory.result));
       return true;
     }
     const Name source = automatic_ && !element.find(field_) ? path_name() : field_;
@@ -93,10 +94,10 @@ class ImageOp : public SampleOp {
       const std::string_view view = encoded.bytes();
       bytes = {reinterpret_cast<const uint8_t*>(view.data()), view.size()};
     }
-    chain_.run_encoded(bytes, origin, context.random(number_), tools.scratch, target, &target.room);
+    chain_.run_encoded(bytes, origin, context.random(number_), tools.scratch, memory, &memory.room);
     if (!(source == image_name())) element.remove(image_name());
     for (Field& f : element.fields()) {
-      if (f.name == source) f = {image_name(), std::move(target.result)};
+      if (f.name == source) f = {image_name(), std::move(memory.result)};
     }
     return true;
   }
@@ -130,24 +131,21 @@ class ImageNode : public Node {
     op_ = std::make_shared<ImageOp>(std::vector<ImageStep>{step_}, std::vector<std::string>{word()},
                                     field_, sample_ops_below(*this->input()) + 1,
                                     from_files(*this->input()));
+    traits_ = {.indexed = this->input()->indexed(),
+               .prefers_stream = this->input()->prefers_stream(),
+               .facts = op_->facts()};
   }
   std::string describe() const override { return description_; }
   int64_t cardinality() const override { return input()->cardinality(); }
-  bool indexed() const override { return input()->indexed(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     SampleContext own{context.seed, epoch, i, nullptr, context.ram};
     input()->at(i, epoch, own, out);
     op_->apply(out, own);
   }
-  bool maps() const override { return true; }
-  bool prefers_stream() const override { return input()->prefers_stream(); }
   SampleOpPtr sample_op() const override { return op_; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<ImageNode>(std::move(inputs[0]), step_, field_);
   }
-
- protected:
-  OpFacts traits() const override { return op_->facts(); }
 
  private:
   ImageStep step_;

@@ -186,8 +186,9 @@ class InterleaveNode : public Node {
       : Node({std::move(input)}),
         expand_(std::move(expand)),
         options_(options),
-        name_(std::move(name)),
-        reads_files_(reads_files) {}
+        name_(std::move(name)) {
+    traits_ = {.facts = {.reads_files = reads_files}};
+  }
 
   std::string describe() const override {
     if (options_.cycle_length == 1) return name_;
@@ -201,17 +202,13 @@ class InterleaveNode : public Node {
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<InterleaveNode>(std::move(inputs[0]), expand_, options_, name_,
-                                            reads_files_);
+                                            traits_.facts.reads_files);
   }
-
- protected:
-  OpFacts traits() const override { return {.reads_files = reads_files_}; }
 
  private:
   ExpandFn expand_;
   InterleaveOptions options_;
   std::string name_;
-  bool reads_files_;
 };
 
 }  // namespace

@@ -26,8 +26,16 @@ class MapNode : public Node {
         fn_(std::move(fn)),
         options_(std::move(options)),
         map_traits_(map_traits) {
-    OpFacts facts = traits();
-    facts.name = options_.name;
+    const bool serial = options_.num_parallel_calls == 1;
+    OpFacts facts{.name = options_.name,
+                  .serial = serial,
+                  .reads_files = map_traits_.reads_files && from_files(*this->input())};
+    traits_ = {.indexed = !map_traits_.drops && !serial && this->input()->indexed(),
+               .prefers_stream = this->input()->prefers_stream(),
+               .drops = map_traits_.drops,
+               .ordered = options_.ordered,
+               .parallel_calls = options_.num_parallel_calls,
+               .facts = facts};
     op_ = std::make_shared<FnOp>(std::move(facts), fn_(sample_ops_below(*this->input()) + 1));
   }
 
@@ -35,25 +43,14 @@ class MapNode : public Node {
     return serial() ? options_.name + "(serial)" : options_.name;
   }
   int64_t cardinality() const override { return drops() ? kUnknown : input()->cardinality(); }
-  bool indexed() const override { return !drops() && !serial() && input()->indexed(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     SampleContext own{context.seed, epoch, i, nullptr, context.ram};
     input()->at(i, epoch, own, out);
     op_->apply(out, own);
   }
-  bool maps() const override { return true; }
-  bool prefers_stream() const override { return input()->prefers_stream(); }
   SampleOpPtr sample_op() const override { return op_; }
-  bool drops() const override { return map_traits_.drops; }
-  std::optional<int64_t> parallel_calls() const override { return options_.num_parallel_calls; }
-  bool ordered() const override { return options_.ordered; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<MapNode>(std::move(inputs[0]), fn_, options_, map_traits_);
-  }
-
- protected:
-  OpFacts traits() const override {
-    return {.serial = serial(), .reads_files = map_traits_.reads_files && from_files(*input())};
   }
 
  private:

@@ -9,13 +9,14 @@ namespace {
 class PrefetchNode : public Node {
  public:
   PrefetchNode(NodePtr input, std::optional<int64_t> buffer_size)
-      : Node({std::move(input)}), buffer_size_(buffer_size) {}
+      : Node({std::move(input)}), buffer_size_(buffer_size) {
+    traits_ = {.indexed = this->input()->indexed(),
+               .reads_files = this->input()->reads_files(),
+               .prefers_stream = true,
+               .is_stage = true};
+  }
   std::string describe() const override { return "prefetch"; }
   int64_t cardinality() const override { return input()->cardinality(); }
-  bool indexed() const override { return input()->indexed(); }
-  bool reads_files() const override { return input()->reads_files(); }
-  bool prefers_stream() const override { return true; }
-  bool is_stage() const override { return true; }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     input()->at(i, epoch, context, out);
   }

@@ -63,7 +63,11 @@ class RepeatIterator : public Iterator {
 class RepeatNode : public Node {
  public:
   RepeatNode(NodePtr input, std::optional<int64_t> count)
-      : Node({std::move(input)}), count_(count) {}
+      : Node({std::move(input)}), count_(count) {
+    traits_ = {.indexed = this->input()->indexed() && this->input()->cardinality() != 0,
+               .only_indices = true,
+               .prefers_stream = this->input()->prefers_stream()};
+  }
 
   std::string describe() const override {
     return count_ ? fmt::format("repeat({})", *count_) : "repeat";
@@ -74,9 +78,6 @@ class RepeatNode : public Node {
     if (n < 0) return n;
     return !count_ || *count_ > INT64_MAX / n ? kInfinite : n * *count_;
   }
-  bool indexed() const override { return input()->indexed() && input()->cardinality() != 0; }
-  bool only_indices() const override { return true; }
-  bool prefers_stream() const override { return input()->prefers_stream(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     const int64_t n = input()->cardinality();
     if (n == kInfinite) return input()->at(i, epoch, context, out);

@@ -26,15 +26,16 @@ class ShardIterator : public CountingIterator {
 class ShardNode : public Node {
  public:
   ShardNode(NodePtr input, int64_t shards, int64_t index)
-      : Node({std::move(input)}), shards_(shards), index_(index) {}
+      : Node({std::move(input)}), shards_(shards), index_(index) {
+    traits_ = {.indexed = this->input()->indexed(),
+               .only_indices = true,
+               .prefers_stream = this->input()->prefers_stream()};
+  }
   std::string describe() const override { return fmt::format("shard({} of {})", index_, shards_); }
   int64_t cardinality() const override {
     const int64_t n = input()->cardinality();
     return n < 0 ? n : (n - index_ + shards_ - 1) / shards_;
   }
-  bool indexed() const override { return input()->indexed(); }
-  bool only_indices() const override { return true; }
-  bool prefers_stream() const override { return input()->prefers_stream(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     input()->at(i * shards_ + index_, epoch, context, out);
   }

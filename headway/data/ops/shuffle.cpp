@@ -121,8 +121,10 @@ class BufferShuffle : public ReplayIterator {
 
 class ShuffleNode : public Node {
  public:
-  ShuffleNode(NodePtr input, ShuffleOptions options)
-      : Node({std::move(input)}), options_(options) {}
+  ShuffleNode(NodePtr input, ShuffleOptions options) : Node({std::move(input)}), options_(options) {
+    const bool indexed = this->input()->indexed() && this->input()->cardinality() >= 0;
+    traits_ = {.indexed = indexed, .only_indices = true, .facts = {.fills_first = !indexed}};
+  }
 
   std::string describe() const override {
     std::string text =
@@ -131,8 +133,6 @@ class ShuffleNode : public Node {
     return text + (options_.reshuffle_each_iteration ? ")" : ", same every iteration)");
   }
   int64_t cardinality() const override { return input()->cardinality(); }
-  bool indexed() const override { return input()->indexed() && cardinality() >= 0; }
-  bool only_indices() const override { return true; }
   std::string replay() const override {
     return indexed() ? "" : "replays the elements of the iteration so far";
   }
@@ -148,9 +148,6 @@ class ShuffleNode : public Node {
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<ShuffleNode>(std::move(inputs[0]), options_);
   }
-
- protected:
-  OpFacts traits() const override { return {.fills_first = !indexed()}; }
 
  private:
   int64_t buffer() const { return options_.buffer_size.value_or(kDefaultBuffer); }

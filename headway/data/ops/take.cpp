@@ -36,15 +36,16 @@ class SkipIterator : public CountingIterator {
 
 class TakeNode : public Node {
  public:
-  TakeNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {}
+  TakeNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {
+    traits_ = {.indexed = this->input()->indexed(),
+               .only_indices = true,
+               .prefers_stream = this->input()->prefers_stream()};
+  }
   std::string describe() const override { return fmt::format("take({})", count_); }
   int64_t cardinality() const override {
     const int64_t n = input()->cardinality();
     return n == kInfinite ? count_ : n == kUnknown ? kUnknown : std::min(n, count_);
   }
-  bool indexed() const override { return input()->indexed(); }
-  bool only_indices() const override { return true; }
-  bool prefers_stream() const override { return input()->prefers_stream(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     input()->at(i, epoch, context, out);
   }
@@ -61,15 +62,16 @@ class TakeNode : public Node {
 
 class SkipNode : public Node {
  public:
-  SkipNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {}
+  SkipNode(NodePtr input, int64_t count) : Node({std::move(input)}), count_(count) {
+    traits_ = {.indexed = this->input()->indexed(),
+               .only_indices = true,
+               .prefers_stream = this->input()->prefers_stream()};
+  }
   std::string describe() const override { return fmt::format("skip({})", count_); }
   int64_t cardinality() const override {
     const int64_t n = input()->cardinality();
     return n < 0 ? n : std::max<int64_t>(0, n - count_);
   }
-  bool indexed() const override { return input()->indexed(); }
-  bool only_indices() const override { return true; }
-  bool prefers_stream() const override { return input()->prefers_stream(); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     input()->at(i + count_, epoch, context, out);
   }

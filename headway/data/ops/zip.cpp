@@ -54,6 +54,10 @@ class ZipNode : public Node {
  public:
   explicit ZipNode(std::vector<NodePtr> inputs) : Node(std::move(inputs)) {
     for (const NodePtr& input : this->inputs()) chains_.emplace_back(input);
+    traits_ = {.indexed = std::ranges::none_of(chains_, &NodeChain::limited) &&
+                          std::ranges::all_of(this->inputs(),
+                                              [](const NodePtr& n) { return n->indexed(); }),
+               .reads_files = std::ranges::any_of(chains_, &NodeChain::works)};
   }
   std::string describe() const override { return fmt::format("zip({} inputs)", inputs().size()); }
   int64_t cardinality() const override {
@@ -65,14 +69,6 @@ class ZipNode : public Node {
     }
     return least;
   }
-  bool indexed() const override {
-    if (std::ranges::any_of(chains_, &NodeChain::limited)) return false;
-    for (const NodePtr& input : inputs()) {
-      if (!input->indexed()) return false;
-    }
-    return true;
-  }
-  bool reads_files() const override { return std::ranges::any_of(chains_, &NodeChain::works); }
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     for (size_t k = 0; k < chains_.size(); ++k) {
       Element element;

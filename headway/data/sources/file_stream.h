@@ -73,7 +73,9 @@ template <typename Reader>
 class FileStreamNode : public Node {
  public:
   FileStreamNode(std::string word, std::vector<std::string> files, OpenReader<Reader> open)
-      : word_(std::move(word)), files_(std::move(files)), open_(std::move(open)) {}
+      : word_(std::move(word)), files_(std::move(files)), open_(std::move(open)) {
+    traits_ = {.facts = {.reads_files = true}};
+  }
   std::string describe() const override {
     return files_.size() == 1
                ? fmt::format("{}({})", word_, files_[0])
@@ -86,9 +88,6 @@ class FileStreamNode : public Node {
   NodePtr with_inputs(std::vector<NodePtr>) const override {
     return std::make_shared<FileStreamNode>(word_, files_, open_);
   }
-
- protected:
-  OpFacts traits() const override { return {.reads_files = true}; }
 
  private:
   std::string word_;

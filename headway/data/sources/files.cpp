@@ -27,21 +27,19 @@ void put_path(const PathList& paths, int64_t i, Element& out) {
 class FilesNode : public Node {
  public:
   FilesNode(std::shared_ptr<const PathList> paths, std::string description, bool samples)
-      : paths_(std::move(paths)), description_(std::move(description)), samples_(samples) {}
+      : paths_(std::move(paths)), description_(std::move(description)), samples_(samples) {
+    traits_ = {.indexed = true, .facts = {.lists_files = samples}};
+  }
   std::string describe() const override {
     return fmt::format("files({}, {} files)", description_, paths_->size());
   }
   int64_t cardinality() const override { return paths_->size(); }
-  bool indexed() const override { return true; }
   void at(int64_t i, int64_t, const SampleContext&, Element& out) const override {
     put_path(*paths_, i, out);
   }
   NodePtr with_inputs(std::vector<NodePtr>) const override {
     return std::make_shared<FilesNode>(paths_, description_, samples_);
   }
-
- protected:
-  OpFacts traits() const override { return {.lists_files = samples_}; }
 
  private:
   std::shared_ptr<const PathList> paths_;
@@ -52,13 +50,14 @@ class FilesNode : public Node {
 class ImageFolderNode : public Node {
  public:
   ImageFolderNode(std::string root, std::shared_ptr<const ImageFolder> folder)
-      : root_(std::move(root)), folder_(std::move(folder)) {}
+      : root_(std::move(root)), folder_(std::move(folder)) {
+    traits_ = {.indexed = true, .facts = {.lists_files = true}};
+  }
   std::string describe() const override {
     return fmt::format("image_folder({}, {} files in {} classes)", root_, folder_->labels.size(),
                        folder_->classes.size());
   }
   int64_t cardinality() const override { return folder_->labels.size(); }
-  bool indexed() const override { return true; }
   void at(int64_t i, int64_t, const SampleContext&, Element& out) const override {
     put_path(*folder_->paths, i, out);
     out.append(label_name(), Tensor::scalar<int64_t>(folder_->labels[i]));
@@ -66,9 +65,6 @@ class ImageFolderNode : public Node {
   NodePtr with_inputs(std::vector<NodePtr>) const override {
     return std::make_shared<ImageFolderNode>(root_, folder_);
   }
-
- protected:
-  OpFacts traits() const override { return {.lists_files = true}; }
 
  private:
   std::string root_;

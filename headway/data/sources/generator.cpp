@@ -34,7 +34,9 @@ class GeneratorIterator : public ReplayIterator {
 
 class GeneratorNode : public Node {
  public:
-  explicit GeneratorNode(std::function<Generator()> make) : make_(std::move(make)) {}
+  explicit GeneratorNode(std::function<Generator()> make) : make_(std::move(make)) {
+    traits_ = {.facts = {.serial = true}};
+  }
   std::string describe() const override { return "generator"; }
   int64_t cardinality() const override { return kUnknown; }
   std::string replay() const override {
@@ -46,9 +48,6 @@ class GeneratorNode : public Node {
   NodePtr with_inputs(std::vector<NodePtr>) const override {
     return std::make_shared<GeneratorNode>(make_);
   }
-
- protected:
-  OpFacts traits() const override { return {.serial = true}; }
 
  private:
   std::function<Generator()> make_;

@@ -7,7 +7,9 @@ namespace {
 
 class RangeNode : public Node {
  public:
-  RangeNode(int64_t start, int64_t stop, int64_t step) : start_(start), stop_(stop), step_(step) {}
+  RangeNode(int64_t start, int64_t stop, int64_t step) : start_(start), stop_(stop), step_(step) {
+    traits_ = {.indexed = true};
+  }
   std::string describe() const override {
     return fmt::format("range({}, {}, {})", start_, stop_, step_);
   }
@@ -16,7 +18,6 @@ class RangeNode : public Node {
     const int64_t step = step_ > 0 ? step_ : -step_;
     return span <= 0 ? 0 : (span + step - 1) / step;
   }
-  bool indexed() const override { return true; }
   void at(int64_t i, int64_t, const SampleContext&, Element& out) const override {
     out.append(Element::value_name(), Tensor::scalar<int64_t>(start_ + i * step_));
   }

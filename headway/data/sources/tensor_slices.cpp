@@ -7,7 +7,9 @@ namespace {
 
 class TensorSlicesNode : public Node {
  public:
-  explicit TensorSlicesNode(std::vector<Field> fields) : fields_(std::move(fields)) {}
+  explicit TensorSlicesNode(std::vector<Field> fields) : fields_(std::move(fields)) {
+    traits_ = {.indexed = true};
+  }
   std::string describe() const override {
     std::vector<std::string> parts;
     for (const Field& f : fields_) {
@@ -17,7 +19,6 @@ class TensorSlicesNode : public Node {
     return fmt::format("from_tensor_slices({})", fmt::join(parts, ", "));
   }
   int64_t cardinality() const override { return fields_[0].value.dim(0); }
-  bool indexed() const override { return true; }
   void at(int64_t i, int64_t, const SampleContext&, Element& out) const override {
     for (const Field& f : fields_) out.append(f.name, f.value.row(i));
   }

@@ -28,15 +28,15 @@ class IndexedTFRecordNode : public Node {
     int64_t total = 0;
   };
 
-  explicit IndexedTFRecordNode(std::shared_ptr<const Files> files) : files_(std::move(files)) {}
+  explicit IndexedTFRecordNode(std::shared_ptr<const Files> files) : files_(std::move(files)) {
+    traits_ = {.indexed = true, .reads_files = true, .facts = {.reads_files = true}};
+  }
   std::string describe() const override {
     return fmt::format("tfrecord({} file{} from {}, {} records)", files_->entries.size(),
                        files_->entries.size() == 1 ? "" : "s", *files_->entries[0]->path,
                        files_->total);
   }
   int64_t cardinality() const override { return files_->total; }
-  bool indexed() const override { return true; }
-  bool reads_files() const override { return true; }
   void at(int64_t i, int64_t, const SampleContext&, Element& out) const override {
     const auto& entries = files_->entries;
     const auto above = std::upper_bound(entries.begin(), entries.end(), i,
@@ -50,9 +50,6 @@ class IndexedTFRecordNode : public Node {
   NodePtr with_inputs(std::vector<NodePtr>) const override {
     return std::make_shared<IndexedTFRecordNode>(files_);
   }
-
- protected:
-  OpFacts traits() const override { return {.reads_files = true}; }
 
  private:
   std::shared_ptr<const Files> files_;
