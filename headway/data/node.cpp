@@ -16,8 +16,12 @@ void describe_into(const Node& node, int indent, std::string& text) {
 
 }  // namespace
 
-void Node::at(int64_t, int64_t, const SampleContext&, Element&) const {
-  throw Error(describe() + " has no random access", "iterate over it, or cache it first");
+void Node::at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const {
+  const SampleOpPtr op = sample_op();
+  if (!op) throw Error(describe() + " has no random access", "iterate over it, or cache it first");
+  SampleContext own{context.seed, epoch, i, nullptr, context.ram};
+  input()->at(i, epoch, own, out);
+  op->apply(out, own);
 }
 
 std::unique_ptr<Iterator> Node::iterate(Run&, int64_t, int) const {

@@ -137,11 +137,6 @@ class ImageNode : public Node {
   }
   std::string describe() const override { return description_; }
   int64_t cardinality() const override { return input()->cardinality(); }
-  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
-    SampleContext own{context.seed, epoch, i, nullptr, context.ram};
-    input()->at(i, epoch, own, out);
-    op_->apply(out, own);
-  }
   SampleOpPtr sample_op() const override { return op_; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<ImageNode>(std::move(inputs[0]), step_, field_);

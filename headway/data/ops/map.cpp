@@ -43,11 +43,6 @@ class MapNode : public Node {
     return serial() ? options_.name + "(serial)" : options_.name;
   }
   int64_t cardinality() const override { return drops() ? kUnknown : input()->cardinality(); }
-  void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
-    SampleContext own{context.seed, epoch, i, nullptr, context.ram};
-    input()->at(i, epoch, own, out);
-    op_->apply(out, own);
-  }
   SampleOpPtr sample_op() const override { return op_; }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<MapNode>(std::move(inputs[0]), fn_, options_, map_traits_);
