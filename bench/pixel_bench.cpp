@@ -17,6 +17,7 @@
 
 #include "headway/data/image_chain.h"
 #include "headway/io/images/image_format.h"
+#include "headway/io/images/jpeg.h"
 #include "headway/io/images/png.h"
 
 using namespace headway;

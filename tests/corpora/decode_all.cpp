@@ -18,6 +18,7 @@
 #include "headway/data/image_chain.h"
 #include "headway/io/bytes/crc32c.h"
 #include "headway/io/images/image_format.h"
+#include "headway/io/images/jpeg.h"
 
 using namespace headway;
 
