@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "headway/core/error.h"
+
 namespace headway::cli {
 namespace {
 
