@@ -1,7 +1,7 @@
 #pragma once
 
 // For programs that work with libtorch's own tensors and modules beside Headway's words. The only
-// header of the room that includes libtorch: half a minute per file that includes it.
+// public header that includes libtorch (half a minute per file): link ${TORCH_LIBRARIES}, too.
 #include <torch/torch.h>
 
 #include <functional>
