@@ -13,8 +13,8 @@
 #include "headway/core/error.h"
 #include "headway/probe/native/cpu_sampler.h"
 #include "headway/probe/native/native_stack.h"
-#include "headway/probe/permission.h"
-#include "headway/probe/proc_files.h"
+#include "headway/probe/process/permission.h"
+#include "headway/probe/process/proc_files.h"
 
 namespace headway::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "headway/core/error.h"
 #include "headway/core/log.h"
 #include "headway/core/print.h"
-#include "headway/probe/launch.h"
+#include "headway/probe/launch/launch.h"
 #include "headway/probe/watcher.h"
 #include "headway/trace/trace_file.h"
 

@@ -11,9 +11,9 @@
 #include "cli/output.h"
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
-#include "headway/probe/permission.h"
-#include "headway/probe/proc_files.h"
-#include "headway/probe/python_stack.h"
+#include "headway/probe/process/permission.h"
+#include "headway/probe/process/proc_files.h"
+#include "headway/probe/python/python_stack.h"
 #include "headway/trace/redact.h"
 
 namespace headway::cli {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "headway/core/clock.h"
-#include "headway/probe/proc_files.h"
+#include "headway/probe/process/proc_files.h"
 
 namespace headway {
 namespace {

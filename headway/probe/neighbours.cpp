@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "headway/core/clock.h"
-#include "headway/probe/proc_files.h"
+#include "headway/probe/process/proc_files.h"
 #include "headway/trace/redact.h"
 
 namespace headway {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "headway/probe/activity.h"
-#include "headway/probe/slow_calls.h"
+#include "headway/probe/source/slow_calls.h"
 #include "headway/trace/redact.h"
 
 namespace headway {

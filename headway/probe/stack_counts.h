@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "headway/probe/python_stack.h"
-#include "headway/probe/source_lines.h"
+#include "headway/probe/python/python_stack.h"
+#include "headway/probe/source/source_lines.h"
 #include "headway/trace/outside.h"
 
 namespace headway {

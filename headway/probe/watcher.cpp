@@ -9,11 +9,11 @@
 #include "headway/core/clock.h"
 #include "headway/core/limits.h"
 #include "headway/probe/activity.h"
-#include "headway/probe/endings.h"
-#include "headway/probe/permission.h"
-#include "headway/probe/program_facts.h"
+#include "headway/probe/process/endings.h"
+#include "headway/probe/process/permission.h"
+#include "headway/probe/process/waits_for.h"
 #include "headway/probe/roles.h"
-#include "headway/probe/waits_for.h"
+#include "headway/probe/source/program_facts.h"
 #include "headway/trace/redact.h"
 
 namespace headway {

@@ -14,12 +14,12 @@
 #include "headway/probe/core_ledger.h"
 #include "headway/probe/devices.h"
 #include "headway/probe/native/native_eye.h"
-#include "headway/probe/output_reader.h"
+#include "headway/probe/output/output_reader.h"
+#include "headway/probe/output/variable_progress.h"
+#include "headway/probe/process/target.h"
 #include "headway/probe/random_factor.h"
 #include "headway/probe/run_rates.h"
 #include "headway/probe/stack_counts.h"
-#include "headway/probe/target.h"
-#include "headway/probe/variable_progress.h"
 #include "headway/trace/trace.h"
 
 namespace headway {
@@ -35,7 +35,7 @@ namespace headway {
 class Watcher {
  public:
   struct Options {
-    bool launched = false;  // by us, a moment ago
+    bool launched = false;                      // by us, a moment ago
     const NativeTable* native_table = nullptr;  // what native code means; nullptr: the built-in one
   };
   Watcher(pid_t root, Options options);

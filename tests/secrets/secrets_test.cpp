@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "headway/probe/python_values.h"
+#include "headway/probe/python/python_values.h"
 #include "headway/trace/redact.h"
 
 namespace headway {

@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "headway/probe/elf_image.h"
+#include "headway/probe/process/elf_image.h"
 
 namespace headway {
 

@@ -16,7 +16,7 @@
 
 #include "headway/core/clock.h"
 #include "headway/probe/native/dwarf_cursor.h"
-#include "headway/probe/proc_files.h"
+#include "headway/probe/process/proc_files.h"
 
 namespace headway {
 namespace {
@@ -70,7 +70,8 @@ size_t files_to_be_opened(size_t wanted) {
     ::setrlimit(RLIMIT_NOFILE, &files);
     ::getrlimit(RLIMIT_NOFILE, &files);
   }
-  return std::min<size_t>(wanted, files.rlim_cur - std::min<rlim_t>(files.rlim_cur, kFilesForOthers));
+  return std::min<size_t>(wanted,
+                          files.rlim_cur - std::min<rlim_t>(files.rlim_cur, kFilesForOthers));
 }
 
 std::string refusal(int error) {

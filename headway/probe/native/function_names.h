@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headway/probe/elf_image.h"
+#include "headway/probe/process/elf_image.h"
 
 namespace headway {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "headway/core/clock.h"
-#include "headway/probe/proc_files.h"
+#include "headway/probe/process/proc_files.h"
 
 namespace headway {
 namespace {

@@ -14,7 +14,7 @@
 #include "headway/probe/native/cpu_sampler.h"
 #include "headway/probe/native/native_stack.h"
 #include "headway/probe/native/native_table.h"
-#include "headway/probe/proc_files.h"
+#include "headway/probe/process/proc_files.h"
 #include "headway/trace/outside.h"
 
 namespace headway {

@@ -8,7 +8,7 @@
 #include "headway/core/clock.h"
 #include "headway/probe/native/dwarf_cursor.h"
 #include "headway/probe/native/prologue.h"
-#include "headway/probe/proc_files.h"
+#include "headway/probe/process/proc_files.h"
 
 namespace headway {
 namespace {

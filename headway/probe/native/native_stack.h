@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "headway/probe/memory_reader.h"
 #include "headway/probe/native/native_images.h"
+#include "headway/probe/process/memory_reader.h"
 
 namespace headway {
 

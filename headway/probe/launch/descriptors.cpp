@@ -1,0 +1,61 @@
+#include "headway/probe/launch/descriptors.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "headway/core/error.h"
+
+namespace headway {
+namespace {
+
+constexpr int kMostWithoutCloseRange = 65536;
+
+void close_between(int first, int last) {
+  if (first > last || ::close_range(first, last, 0) == 0) return;
+  for (int fd = first; fd <= std::min(last, kMostWithoutCloseRange); ++fd) ::close(fd);
+}
+
+}  // namespace
+
+Pipe::Pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(fmt::format("no pipe can be made: {}", std::strerror(errno)));
+  read = Descriptor(ends[0]), write = Descriptor(ends[1]);
+}
+
+SocketPair::SocketPair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw Error(fmt::format("no pair of sockets can be made: {}", std::strerror(errno)));
+  one = Descriptor(ends[0]), other = Descriptor(ends[1]);
+}
+
+void occupy_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd)  // the lowest free number is given out
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+      throw Error("/dev/null cannot be opened", "headway run needs it; mount /dev");
+}
+
+void release_standard_descriptors() {
+  const Descriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = 0; fd <= 2; ++fd) ::dup2(nothing.get(), fd);
+}
+
+void close_all_but(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
+  int next = 3;
+  for (const int fd : kept) {
+    close_between(next, fd - 1);
+    next = std::max(next, fd + 1);
+  }
+  close_between(next, ~0u >> 1);
+}
+
+}  // namespace headway

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "headway/probe/python/python_attributes.h"
+#include "headway/probe/python/torch_tensor.h"
+#include "headway/trace/numbers.h"
+#include "headway/trace/outside.h"
+
+namespace headway {
+
+// The model and the optimizer of a running program, by the objects themselves: which weights there
+// are, which of them an optimizer holds, whether they move and get gradients, and the learning
+// rate. Of PyTorch all of that, of JAX only whether the arrays of its parameters are ever replaced.
+// What is held in no variable of the training thread's frames is not found.
+//
+// One process's. Not for several threads.
+class LiveModel {
+ public:
+  explicit LiveModel(PythonStacks& stacks)
+      : attributes_(stacks), tensors_(stacks.memory()), memory_(stacks.memory()) {}
+
+  // `step`: how many were made since the watch began.
+  void look(const PythonThread& thread, double now_s, int64_t step);
+
+  const SeenModel& seen() const { return seen_; }
+  const std::vector<WeightFacts>& weights() const { return facts_; }
+  const std::vector<NumbersReading>& numbers() const { return numbers_; }
+
+ private:
+  enum class Kind : uint8_t { kOther, kModule, kOptimizer, kTrainer };
+  struct Weight {
+    std::vector<double> first{};  // values, when it was first seen
+    uint32_t first_version = 0;
+    bool in_model = false, in_optimizer = false;
+    bool read = false, moved = false, got_gradient = false;
+  };
+  struct Found {
+    std::set<uint64_t> modules{}, optimizers{};
+    std::vector<std::pair<uint64_t, std::string>> weights{};  // of modules, in their order
+    std::set<uint64_t> held{};                                // by optimizers
+    std::set<uint64_t> arrays{};                              // of JAX
+    int64_t hooks = 0;                                        // of the modules
+    uint64_t input = 0;  // what the first layer with weights is given
+  };
+
+  Kind kind_of(uint64_t object);
+  Found find(const PythonThread& thread);
+  void find_in(const PythonFrame& frame, Found& found);
+  void find_input(const PythonFrame& frame, Found& found);
+  void list_weights(uint64_t module, const std::string& path, int depth, Found& found);
+  void list_arrays(uint64_t object, int depth, std::set<uint64_t>& arrays);
+  void read_optimizer(uint64_t optimizer, Found& found);
+  void read_weights(const Found& found, NumbersReading& sample);
+  void read_input(const Found& found, NumbersReading& sample);
+  void leave_out_cleared(NumbersReading& sample);
+  void count(int64_t step);
+  void count_hooks(const Found& found);
+
+  PythonAttributes attributes_;
+  TorchTensors tensors_;
+  const MemoryReader& memory_;
+  std::map<uint64_t, Kind> kinds_;      // of types
+  std::map<uint64_t, Weight> tracked_;  // by the address of their object
+  std::vector<uint64_t> order_;
+  std::vector<bool> had_gradient_;  // that was not 0, in this order
+  std::set<uint64_t> arrays_;       // of JAX, when they were first seen
+  int64_t first_step_ = -1;
+  size_t most_modules_ = 0;  // that were in sight at once
+  double next_s_ = 0;
+  SeenModel seen_;
+  std::vector<WeightFacts> facts_;
+  std::vector<NumbersReading> numbers_;
+};
+
+}  // namespace headway

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headway/probe/python/python_stack.h"
+
+namespace headway {
+
+// Reads what a Python object holds: its class, its attributes, the items of a list. Everything is
+// bounded, and an object that changes meanwhile may show old and new values. Refers to the stacks.
+// Not for several threads.
+//
+//   attributes.is_a(attributes.type_of(object), "Optimizer")
+//   attributes.get(object, "param_groups")
+class PythonAttributes {
+ public:
+  using Named = std::vector<std::pair<std::string, uint64_t>>;
+
+  explicit PythonAttributes(PythonStacks& stacks) : stacks_(stacks) {}
+
+  uint64_t type_of(uint64_t object) const;  // 0: not to be read
+  // Is this class, or one that it is derived from, called that?
+  bool is_a(uint64_t type, const std::string& name);
+  std::string type_name(uint64_t type) { return stacks_.objects().type_name(type); }
+
+  // Those in the object's own dictionary; classes and slots are not looked through.
+  Named all_of(uint64_t object);
+  std::optional<uint64_t> get(uint64_t object, const std::string& name);
+  // Of a dict, where the key is a text.
+  Named named_entries_of(uint64_t dict);
+  std::optional<uint64_t> entry(uint64_t dict, const std::string& name);
+  int64_t size_of(uint64_t dict);  // entries, whatever their keys; 0 of anything else
+  // Of a list or tuple; none of one with more than that.
+  std::vector<uint64_t> items_of(uint64_t list, int64_t most);
+  std::optional<double> number(uint64_t object);  // of a float or an int
+  // Local variables of a function's frame; the globals of a module's.
+  Named variables_of(const PythonFrame& frame);
+
+ private:
+  Named named(const std::vector<std::pair<uint64_t, uint64_t>>& entries);
+  std::vector<std::pair<uint64_t, uint64_t>> unpacked_of(uint64_t object, uint64_t type) const;
+
+  PythonStacks& stacks_;
+  std::map<uint64_t, std::vector<std::string>> classes_;  // of a type: names, itself first
+};
+
+}  // namespace headway

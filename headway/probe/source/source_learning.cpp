@@ -1,0 +1,180 @@
+#include "headway/probe/source/source_learning.h"
+
+#include <algorithm>
+#include <set>
+
+#include "headway/probe/source/source_hints.h"
+#include "headway/probe/source/source_model.h"
+#include "headway/probe/source/source_words.h"
+
+namespace headway {
+namespace {
+
+// Somebody applies one, in the model or on the way to the loss.
+bool applies_activation(const PythonSource& source) {
+  return std::any_of(source.calls().begin(), source.calls().end(), [](const SourceCall& call) {
+    return is_one_of(call.last_name(), {"softmax", "log_softmax", "sigmoid", "Softmax",
+                                        "LogSoftmax", "Sigmoid", "Activation", "Lambda", "log"});
+  });
+}
+
+// Output and loss.
+void note_mismatch(const PythonSource& source, Hints& hints) {
+  const ModelOutput output = output_of_model(source);
+  const bool soft = output.end == ModelEnd::kSoftmax || output.end == ModelEnd::kSigmoid;
+  const bool bounded = soft || output.end == ModelEnd::kTanh;
+  if (output.end == ModelEnd::kSoftmax && output.units == 1)
+    hints.add(Hint::kOneUnitSoftmax, output.line);
+  switch (taken_by_loss(source)) {
+    case LossTakes::kLogits:
+    case LossTakes::kLogit:
+      if (soft) hints.add(Hint::kSecondSoftmax, output.line);
+      break;
+    case LossTakes::kProbabilities:
+    case LossTakes::kLogProbabilities:
+      if (output.end == ModelEnd::kPlain && !applies_activation(source))
+        hints.add(Hint::kMissingSoftmax, output.line);
+      break;
+    case LossTakes::kNumbers:
+      if (output.end == ModelEnd::kRelu) hints.add(Hint::kRectifiedOutput, output.line);
+      if (bounded) hints.add(Hint::kBoundedOutput, output.line);
+      break;
+    case LossTakes::kUnknown: break;
+  }
+}
+
+// Weights, not biases or those of a normalisation, that begin as zeros or as one number.
+bool makes_constant_weights(const PythonSource& source, const SourceCall& call) {
+  const std::string_view name = call.last_name();
+  const std::string_view initial = call.given("kernel_initializer").empty()
+                                       ? call.given("kernel_init")
+                                       : call.given("kernel_initializer");
+  if (has_one_of(initial, {"zeros", "Zeros", "ones", "Ones", "onstant"})) return true;
+  const bool of_weight = is_one_of(name, {"zeros_", "constant_"}) ? has(call.at(0), "weight")
+                         : name == "zero_"
+                             ? has(call.owner(), "weight") && !has(call.owner(), "grad")
+                             : false;
+  if (!of_weight) return false;
+  for (const std::string_view word : {"if ", "elif "})
+    if (const size_t branch = source.around(call.statement, word);
+        branch != kNowhere && has(source.statements()[branch].text, "Norm"))
+      return false;
+  return true;
+}
+
+// Functions of the source's own that squash: "return 1 / (1 + np.exp(-z))".
+std::set<std::string_view> squashing_functions(const PythonSource& source) {
+  std::set<std::string_view> out;
+  for (size_t i = 0; i < source.statements().size(); ++i) {
+    const SourceStatement& each = source.statements()[i];
+    const size_t def = source.around(i, "def ");
+    if (def == kNowhere || !each.starts_with("return ") || !has(each.text, "exp(-") ||
+        !has_one_of(each.text, {"/ (1", "/(1"}))
+      continue;
+    const std::string_view text = source.statements()[def].text;
+    out.insert(text.substr(4, text.find('(') - 4));
+  }
+  return out;
+}
+
+// Does this line stand in a loop over the layers of a model?
+bool is_per_layer(const PythonSource& source, size_t statement) {
+  const size_t loop = source.around(statement, "for ");
+  return loop != kNowhere && has_one_of(source.statements()[loop].text,
+                                        {"self.w", "layer", "weights", "params", "depth"});
+}
+
+// Layers that saturate, those that a loop makes by their number.
+int64_t saturating_layers(const PythonSource& source, int64_t& line) {
+  constexpr int64_t kOfALoop = 6;
+  int64_t count = 0;
+  const std::set<std::string_view> squashing = squashing_functions(source);
+  for (const SourceCall& call : source.calls()) {
+    if (squashing.count(call.name) && is_per_layer(source, call.statement)) {
+      count += kOfALoop;
+      if (line == 0) line = call.line;
+      continue;
+    }
+    const std::string_view name = call.last_name(), given = call.given("activation");
+    const bool layer = is_one_of(name, {"Sigmoid", "Tanh"}) ||
+                       has_one_of(given, {"sigmoid", "tanh"}) ||
+                       (name == "Activation" && has_one_of(call.at(0), {"sigmoid", "tanh"}));
+    if (!layer) continue;
+    const std::string_view text = source.statements()[call.statement].text;
+    const bool repeated = source.in_loop(call.statement) || has(text, " for ");
+    count += repeated ? kOfALoop : 1;
+    if (line == 0) line = call.line;
+  }
+  return count;
+}
+
+// By its name, or because its gradient is asked for.
+bool computes_loss(const PythonSource& source, const SourceStatement& function) {
+  const std::string_view name = function.text.substr(4, function.text.find('(') - 4);
+  if (has(name, "loss")) return true;
+  return std::any_of(source.calls().begin(), source.calls().end(), [&](const SourceCall& call) {
+    return is_one_of(call.last_name(), {"grad", "value_and_grad"}) && call.at(0) == name;
+  });
+}
+
+// The way from the loss to the weights is cut: in the function that makes gradients, on a line that
+// does not only show numbers.
+bool cuts_gradient(const PythonSource& source, const SourceCall& call) {
+  const std::string_view name = call.last_name();
+  const bool operation = is_one_of(name, {"round", "sign", "stop_gradient"}) &&
+                         has_one_of(call.owner(), {"torch", "tf", "jnp", "jax", "lax", "ops"});
+  if (name != "detach" && !operation) return false;
+  const SourceStatement& each = source.statements()[call.statement];
+  if (!each.assigns.empty() && (each.assigns == call.owner() || has(each.assigns, "loss")))
+    return false;
+  if (has_one_of(each.text, {"print(", ".append(", ".item(", ".cpu(", "acc", "correct", "metric",
+                             "eval", "target", "h0", "hidden", "state", "log(", "+="}))
+    return false;
+  const size_t function = source.around(call.statement, "def ");
+  if (function != kNowhere && operation && computes_loss(source, source.statements()[function]))
+    return true;
+  return std::any_of(source.calls().begin(), source.calls().end(), [&](const SourceCall& other) {
+    return is_one_of(other.last_name(), {"backward", "gradient", "GradientTape", "cross_entropy",
+                                         "mse_loss", "softmax_cross_entropy"}) &&
+           source.around(other.statement, "def ") == function;
+  });
+}
+
+// Pictures as bytes, and nobody scales them.
+void note_unscaled(const PythonSource& source, Hints& hints) {
+  int64_t bytes = 0;
+  for (const SourceStatement& each : source.statements()) {
+    if (has_one_of(each.text,
+                   {"/ 255", "/255", "/= 255", "/ 256", "/= 256", "1. / 255", "Rescaling(",
+                    "ToTensor(", "ormaliz", ".std(", "StandardScaler", "/ 127", "Embedding",
+                    "preprocess_input", "convert_image_dtype", "vocab", "token", "char"}))
+      return;
+    if (bytes == 0 && has_one_of(each.text, {"(0, 256", "(0, 255"})) bytes = each.first;
+  }
+  hints.add(Hint::kUnscaledInput, bytes);
+}
+
+}  // namespace
+
+std::vector<SourceHint> learning_hints_in(const PythonSource& source) {
+  constexpr int64_t kManySaturating = 6;
+  constexpr size_t kMostStatements = 4000, kMostCalls = 6000;  // of what somebody wrote by hand
+  Hints hints;
+  if (source.statements().size() > kMostStatements || source.calls().size() > kMostCalls) return {};
+  note_mismatch(source, hints);
+  note_optimizer(source, hints);
+  note_unscaled(source, hints);
+  for (const SourceStatement& each : source.statements())
+    if (has_one_of(each.text, {"requires_grad = False", "requires_grad=False",
+                               "requires_grad_(False)", ".trainable = False", "trainable=False"}))
+      hints.add(Hint::kHeldWeights, each.first);
+  for (const SourceCall& call : source.calls()) {
+    if (makes_constant_weights(source, call)) hints.add(Hint::kConstantWeights, call.line);
+    if (cuts_gradient(source, call)) hints.add(Hint::kCutGradient, call.line);
+  }
+  int64_t line = 0;
+  if (saturating_layers(source, line) >= kManySaturating) hints.add(Hint::kSaturatingLayers, line);
+  return std::move(hints).all();
+}
+
+}  // namespace headway
