@@ -42,6 +42,11 @@ TEST_F(TrainConfig, WhatIsWrongIsNamedByItsLine) {
   EXPECT_EQ(refusal_of("[train]\nbatch = 8\n"), "run.toml:1: a table");
 }
 
+TEST_F(TrainConfig, KeysThatWereRenamedStillWork) {
+  EXPECT_EQ(refusal_of("probe = true\n"), "");
+  EXPECT_TRUE(settings_.replay);
+}
+
 TEST_F(TrainConfig, AFileThatIsNoConfigTakesNoMemory) {
   EXPECT_EQ(refusal_of(std::string(2 << 20, '\n')),
             "run.toml: 2097152 bytes; at most 1048576 are read into memory at once");
