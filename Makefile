@@ -19,7 +19,9 @@ build: setup  ## the release tree: build/release/headway
 	@cmake --preset release
 	@cmake --build --preset release -j $(JOBS)
 
-demo: build  ## make images, convert them, feed them, show where the time goes
+demo: setup  ## make images, convert them, feed them, train on them, show where the time goes
+	@cmake --preset release
+	@cmake --build --preset release -j $(JOBS) --target headway headway-train
 	@scripts/demo.sh
 
 test: setup  ## every tree, every test, one closing line
