@@ -276,7 +276,7 @@ void JpegDecoder::Impl::start(const JpegOptions& options) {
   check_damage();
   // Lossless files have no inverse DCT: libjpeg-turbo 3 takes back the scale and decodes them at
   // full size, 2 cannot. They are refused with both: data must not depend on the library.
-  if (info.min_DCT_scaled_size * int(info.scale_denom) != DCTSIZE) {
+  if (block_side(info) * int(info.scale_denom) != DCTSIZE) {
     fail("lossless JPEG, which is not read", "convert the file to PNG");
   }
   taken_over = !allow_damage && !options.plain && entropy.take_over(info);
@@ -293,7 +293,7 @@ bool JpegDecoder::Impl::can_narrow(const JpegOptions& options) const {
 int JpegDecoder::Impl::rows_to_skip(const JpegOptions& options, int y) const {
   if (!can_narrow(options)) return 0;
   if (options.mode == DecodeMode::kExact) return y;
-  const int mcu_rows = info.max_v_samp_factor * info.min_DCT_scaled_size;
+  const int mcu_rows = info.max_v_samp_factor * block_side(info);
   return y / mcu_rows * mcu_rows;
 }
 

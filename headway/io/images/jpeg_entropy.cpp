@@ -338,7 +338,7 @@ bool JpegEntropy::take_over(jpeg_decompress_struct& info) {
 
 void JpegEntropy::narrow(const jpeg_decompress_struct& info, unsigned x, unsigned width) {
   const bool single = info.comps_in_scan == 1 && info.num_components == 1;
-  const auto wide = unsigned(info.min_DCT_scaled_size * (single ? 1 : info.max_h_samp_factor));
+  const auto wide = unsigned(block_side(info) * (single ? 1 : info.max_h_samp_factor));
   reader_->first_column = x / wide;
   reader_->last_column = (x + width + wide - 1) / wide - 1;
 }
