@@ -179,7 +179,7 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
   prepare_device(spec.device.is_cpu() ? "cpu" : spec.device.str());
   torch::manual_seed(options.fit.seed);
   TrainingView view(options.fit.show);
-  return TrainingLoop(std::move(spec), options.fit, view).run(dataset);
+  return TrainingLoop(std::move(spec), options.fit, view, dataset).run();
 }
 
 }  // namespace headway

@@ -1,6 +1,7 @@
 #include "headway/train/learn/loss_function.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include "headway/core/error.h"
 #include "headway/train/learn/target.h"
@@ -98,6 +99,20 @@ at::Tensor compute_loss(const Loss& loss, const at::Tensor& target, const at::Te
   if (!sample_weights.defined()) return values_of(loss, t, y, logits, at::Reduction::Mean).mean();
   const at::Tensor values = values_of(loss, t, y, logits, at::Reduction::None);
   return (values * align_weights(sample_weights, values)).mean();
+}
+
+void check_loss(const at::Tensor& loss) {
+  if (!loss.defined() || loss.numel() != 1) {
+    throw Error(fmt::format("the loss of a batch is {} numbers, not one",
+                            loss.defined() ? loss.numel() : 0),
+                "return its mean");
+  }
+  if (!loss.requires_grad()) {
+    throw Error("the loss depends on no weight: its gradient is not linked to any",
+                "compute it from the model's output, without detach(), .data or a no-grad guard "
+                "in between",
+                "gradient-not-connected");
+  }
 }
 
 }  // namespace headway

@@ -19,4 +19,7 @@ at::Tensor compute_loss(const Loss& loss, const at::Tensor& target, const at::Te
 // Does compute_loss() want the network without its last activation (stable and cheaper)?
 bool wants_logits(const Loss& loss, Activation last);
 
+// Error unless `loss`, a program's own perhaps, is one number with a gradient.
+void check_loss(const at::Tensor& loss);
+
 }  // namespace headway

@@ -188,7 +188,7 @@ History Model::fit(const Dataset& dataset, FitOptions options) {
                                               .fields = options.fields});
     };
   }
-  return TrainingLoop(std::move(spec), options, view).run(dataset);
+  return TrainingLoop(std::move(spec), options, view, dataset).run();
 }
 
 History Model::fit(const Tensor& x, const Tensor& y, FitOptions options) {

@@ -1,25 +1,26 @@
-// What training would do with a feed that takes no time: one batch, again and again.
+#include "headway/train/loop/replay.h"
+
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
-#include <chrono>
-#include <thread>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "headway/core/clock.h"
 #include "headway/core/median.h"
+#include "headway/observe/feed_watch.h"
 #include "headway/train/device/tensor_bridge.h"
-#include "headway/train/loop/training_loop.h"
 
 namespace headway {
 namespace {
 
-// One batch and twice the batch take turns, so that a slow spell of the machine meets both.
+// The batch and the doubled batch take turns, so that a slow spell of the machine meets both.
 constexpr int kRounds = 9, kLeastRounds = 3;
 constexpr double kTurnS = 0.25, kLongS = 6;
-constexpr double kLongestWaitS = 3;
+
+using Loss = std::function<at::Tensor(Batch&)>;
 
 double seconds_since(int64_t ns) { return 1e-9 * double(now_ns() - ns); }
 
@@ -37,14 +38,15 @@ Batch doubled(const Batch& batch) {
 // Everything a step changes, put back at the end.
 class Untouched {
  public:
-  Untouched(const std::vector<NamedWeight>& weights, OptimizerState& optimizer, c10::Device device)
-      : optimizer_(optimizer),
-        iterations_(optimizer.iterations()),
-        generators_(random_generators(device)) {
-    for (const NamedWeight& w : weights) keep(w.value.detach());
-    for (const auto& [name, slot] : optimizer.slots()) keep(slot);
+  explicit Untouched(TrainedState& trained)
+      : optimizer_(trained.optimizer()),
+        iterations_(optimizer_.iterations()),
+        generators_(random_generators(trained.device())) {
+    for (const NamedWeight& w : trained.weights()) keep(w.value.detach());
+    for (const auto& [name, slot] : optimizer_.slots()) keep(slot);
     for (const auto& [name, generator] : generators_) states_.push_back(generator.get_state());
   }
+  Untouched(const Untouched&) = delete;
   ~Untouched() {
     const c10::NoGradGuard guard;
     for (auto& [live, copy] : kept_) live.copy_(copy);
@@ -62,16 +64,13 @@ class Untouched {
   std::vector<std::pair<at::Tensor, at::Tensor>> kept_;
 };
 
-}  // namespace
-
 // The mean over a short turn, which a GPU has worked off at its end.
-double TrainingLoop::replayed_step_s(Batch batch) {
-  StepCounters counters;  // the run's own are not to know
+double step_s(Batch batch, OptimizerState& optimizer, const Loss& loss_of) {
   const auto step = [&] {
-    at::Tensor loss = spec_.loss(batch, counters, nullptr);
+    at::Tensor loss = loss_of(batch);
     loss.backward();
-    optimizer_->step();
-    optimizer_->zero_grad();
+    optimizer.step();
+    optimizer.zero_grad();
     return loss;
   };
   (void)step().item<double>();  // warms up
@@ -84,56 +83,40 @@ double TrainingLoop::replayed_step_s(Batch batch) {
   }
 }
 
-// 0 where so many samples are too many: for the memory, or for code that counts on their number.
-double TrainingLoop::replayed_or_refused_s(const Batch& batch) {
-  try {
-    return replayed_step_s(batch);
-  } catch (const std::exception& e) {
+}  // namespace
+
+Replayed replay(const Batch& batch, TrainedState& trained, const Loss& loss) {
+  const Untouched untouched(trained);
+  OptimizerState& optimizer = trained.optimizer();
+  Replayed out{.reading = {.batch_size = samples_in(batch)}, .refusal = ""};
+  Batch twice = doubled(batch);
+  // Too many samples for the memory, or for code that counts on their number.
+  const auto refused = [&](const std::exception& e) {
     const std::string_view text = e.what();  // libtorch's goes on with a stack
-    optimizer_->zero_grad();
-    recorder_->note(NoteKind::kProbe,
-                    fmt::format("twice the batch: {}", text.substr(0, text.find('\n'))));
-    return 0;
-  }
-}
-
-// A feed that fills its queues would take cores away from what is measured.
-void TrainingLoop::await_quiet_feed() const {
-  constexpr auto kPause = std::chrono::milliseconds(100);
-  int64_t before = -1, unchanged = 0;
-  for (double waited = 0; waited < kLongestWaitS && unchanged < 2; waited += 0.1) {
-    int64_t done = 0;
-    for (const StageReading& stage : pipeline_->stats().done) done += stage.in + stage.out;
-    unchanged = done == before ? unchanged + 1 : 0;
-    before = done;
-    std::this_thread::sleep_for(kPause);
-  }
-}
-
-void TrainingLoop::replay_first_batch() {
-  view_.phase("probing");
-  recorder_->enter(RunPhase::kProbing);
-  await_quiet_feed();
-  const Untouched untouched(weights_, *optimizer_, spec_.device);
-  ReplayReading replay{.batch_size = samples_in(*first_batch_)};
-  Batch twice = doubled(*first_batch_);
+    optimizer.zero_grad();
+    out.refusal = fmt::format("twice the batch: {}", text.substr(0, text.find('\n')));
+    twice = Batch();
+  };
   std::vector<double> once_s, twice_s;
   const int64_t begun = now_ns();
   for (int round = 0; round <= kRounds; ++round) {
     if (round > kLeastRounds && seconds_since(begun) > kLongS) break;
-    const double once = replayed_step_s(*first_batch_);
-    const double both = twice.empty() ? 0 : replayed_or_refused_s(twice);
-    if (both == 0) twice = Batch();
+    const double once = step_s(batch, optimizer, loss);
+    double both = 0;
+    if (!twice.empty()) {
+      try {
+        both = step_s(twice, optimizer, loss);
+      } catch (const std::exception& e) {
+        refused(e);
+      }
+    }
     if (round == 0) continue;  // the first steps of their shape
     once_s.push_back(once);
     twice_s.push_back(both);
   }
-  replay.step_s = median(once_s);
-  replay.double_step_s = twice.empty() ? 0 : median(twice_s);
-  if (spec_.metrics) {
-    for (MetricState& metric : *spec_.metrics) metric.reset();
-  }
-  recorder_->replay(replay);
+  out.reading.step_s = median(once_s);
+  out.reading.double_step_s = twice.empty() ? 0 : median(twice_s);
+  return out;
 }
 
 }  // namespace headway
