@@ -13,8 +13,8 @@ CallbackList::CallbackList(std::vector<CallbackPtr> callbacks) : callbacks_(std:
   for (const CallbackPtr& callback : callbacks_) {
     want_batches_ = want_batches_ || callback->wants_batches();
     if (!names.insert(callback->name()).second) {
-      throw Error(fmt::format("two callbacks are called '{}'", callback->name()),
-                  "leave one out, or give yours a name of its own");
+      throw Error(fmt::format("two callbacks have the name '{}'", callback->name()),
+                  "remove one, or give yours another name");
     }
   }
 }

@@ -21,7 +21,7 @@ class CallbackList {
 
   auto begin() const { return callbacks_.begin(); }
   auto end() const { return callbacks_.end(); }
-  // `call(callback)` for each, in order; the recorder is told how long each one took.
+  // `call(callback)` for each, in order; the recorder is told how long each took.
   template <typename F>
   void call_timed(TraceRecorder& recorder, F&& call) const {
     int64_t begun = now_ns();
@@ -33,7 +33,7 @@ class CallbackList {
     }
   }
 
-  // What each one needs after a resume, by its name. One without an entry begins anew.
+  // What each one needs after a resume, by its name. One without an entry starts new.
   std::map<std::string, std::string> save() const;
   void restore(const std::map<std::string, std::string>& saved) const;
 

@@ -17,7 +17,7 @@ constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kSuffix = ".safetensors";
 constexpr const char* kStateKey = "headway.training";
 
-// The step a file name speaks of; nothing when it is not one of ours.
+// The step in the name of a checkpoint; nothing for other files.
 std::optional<int64_t> step_of(const std::string& name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   const char* first = name.data() + kPrefix.size();
@@ -33,14 +33,14 @@ std::optional<int64_t> step_of(const std::string& name) {
 SavedTraining FoundCheckpoint::saved() const {
   const auto text = content.metadata.find(kStateKey);
   if (text == content.metadata.end()) {
-    throw Error(path + ": holds weights, but no training to go on with",
-                "name another folder, or begin anew");
+    throw Error(path + ": holds weights, but nothing to resume a training from",
+                "name another folder, or start without resume");
   }
   try {
     return parse_saved_training(text->second);
   } catch (const Error& e) {
     throw Error(fmt::format("{}: its state cannot be read: {}", path, e.problem()),
-                e.hint().empty() ? "it is damaged: name another folder" : e.hint());
+                e.hint().empty() ? "the file is damaged: name another folder" : e.hint());
   }
 }
 
@@ -55,7 +55,7 @@ CheckpointFolder::CheckpointFolder(const CheckpointOptions& options)
   fs::create_directories(options.folder, failed);
   if (failed) {
     throw Error(fmt::format("checkpoint folder {}: {}", options.folder, failed.message()),
-                "name a folder that can be written to");
+                "name a folder that you may write to");
   }
   lock_.emplace(options.folder, "a training");
   for (const auto& entry : fs::directory_iterator(options.folder)) {
@@ -97,12 +97,12 @@ std::optional<std::string> CheckpointFolder::write_and_prune(int64_t step,
     write_safetensors(path, content);
   } catch (const Error& e) {
     const auto left = list();
-    return fmt::format("checkpoint not written: {}; {}", e.problem(),
-                       left.empty() ? "there is none to go on from"
-                                    : "the last good one is " + left.back().second);
+    return fmt::format(
+        "checkpoint not written: {}; {}", e.problem(),
+        left.empty() ? "there is no earlier one" : "the last good one is " + left.back().second);
   }
   auto all = list();
-  std::error_code ignored;  // one too many does no harm
+  std::error_code ignored;  // a file too many does no harm
   for (size_t i = 0; i + static_cast<size_t>(options_.keep) < all.size(); ++i) {
     fs::remove(all[i].second, ignored);
   }
@@ -116,7 +116,7 @@ std::optional<FoundCheckpoint> CheckpointFolder::newest(
     try {
       return FoundCheckpoint{it->second, read_safetensors(it->second)};
     } catch (const Error& e) {
-      complaints.push_back(fmt::format("passed over a damaged checkpoint: {}", e.problem()));
+      complaints.push_back(fmt::format("skipped a damaged checkpoint: {}", e.problem()));
     }
   }
   return std::nullopt;

@@ -15,35 +15,36 @@
 // Inside train/: the files that a training run can go on from.
 namespace headway {
 
-// A checkpoint to go on from.
+// A checkpoint that a run may go on from.
 struct FoundCheckpoint {
   std::string path;
   Safetensors content;
 
-  // What it says of the training. Error: nothing, or nothing that can be read.
+  // What it holds besides tensors. Error when that is missing or cannot be read.
   SavedTraining saved() const;
-  // `error` with the file in front; `hint` where it has none of its own.
+  // `error` with the path in front, and `hint` where it has none.
   Error blamed(const Error& error, const std::string& hint = "") const;
 };
 
-// A folder of checkpoint-<step>.safetensors. Weights lie in them under their own names; what else
+// A folder of checkpoint-<step>.safetensors. They hold the weights under their own names, what else
 // a run needs under "optimizer/", "rng/" ... and as text in the metadata.
 class CheckpointFolder {
  public:
-  // Makes the folder and keeps it to itself while it lives: Error names another run that writes
-  // there. Removes what a killed run left half written.
+  // Makes the folder and locks it until destroyed: Error names another run that writes there.
+  // Removes files that a killed run left incomplete.
   explicit CheckpointFolder(const CheckpointOptions& options);
 
-  // Does this step of an epoch end with a checkpoint? The last one always does, without asking.
+  // Must a checkpoint follow this step? At the end of an epoch one is written in any case.
   bool due(int64_t step) const;
-  bool has(int64_t step) const { return step == last_step_; }  // written by this run, or resumed
+  // Is the newest one, written or resumed from, of this step?
+  bool has(int64_t step) const { return step == last_step_; }
   void resumed(int64_t step) { last_step_ = step; }
 
-  // Writes one and removes the oldest beyond `keep`. When the disk is full or refuses, the ones
-  // that are there stay: returns the reason, or nothing when all is well.
+  // Writes one and removes the oldest beyond `keep`. When writing fails, the older ones stay and
+  // the reason is returned; else nothing.
   std::optional<std::string> write(const SavedTraining& saved, Safetensors content);
 
-  // The newest whole one; damaged ones are passed over, each with a line in `complaints`.
+  // The newest undamaged one; damaged ones are skipped, each with a line in `complaints`.
   std::optional<FoundCheckpoint> newest(std::vector<std::string>& complaints) const;
 
  private:

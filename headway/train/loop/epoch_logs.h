@@ -14,7 +14,7 @@ namespace headway {
 // The mean loss and the metrics of the epoch so far.
 class EpochLogs {
  public:
-  // `metrics` is updated by the forward pass and outlives this; null: there are none.
+  // `metrics` is updated by the forward pass and must outlive this; null: no metrics.
   explicit EpochLogs(std::vector<MetricState>* metrics) : metrics_(metrics) {}
 
   void add(double loss, int64_t samples);
@@ -31,7 +31,7 @@ class EpochLogs {
   std::vector<MetricState>* metrics_;
 };
 
-// The logs of an epoch as a trace keeps them: "val_" ones apart, without it.
+// The logs of an epoch for the trace, those of validation apart and without "val_".
 TraceEpoch traced_epoch(int64_t epoch, int64_t steps, const Logs& logs);
 
 }  // namespace headway

@@ -17,7 +17,7 @@ struct FetchedLoss {
 };
 
 // Fetching a loss waits for the GPU, so several are fetched at a time. Their batches are kept until
-// then: a bad loss may be the fault of one of their samples.
+// then, to find the bad sample when a loss is not finite.
 class PendingLosses {
  public:
   void add(at::Tensor loss, Batch batch, int64_t step, int64_t samples);

@@ -16,7 +16,7 @@
 namespace headway {
 namespace {
 
-// The batch and the doubled batch take turns, so that a slow spell of the machine meets both.
+// The batch and the doubled batch take turns, so that a slow phase of the machine affects both.
 constexpr int kRounds = 9, kLeastRounds = 3;
 constexpr double kTurnS = 0.25, kLongS = 6;
 
@@ -24,7 +24,7 @@ using Loss = std::function<at::Tensor(Batch&)>;
 
 double seconds_since(int64_t ns) { return 1e-9 * double(now_ns() - ns); }
 
-// The same samples twice over; names of files are left out.
+// Every sample twice; strings are left out.
 Batch doubled(const Batch& batch) {
   Batch out;
   for (const Field& field : batch.fields()) {
@@ -35,10 +35,10 @@ Batch doubled(const Batch& batch) {
   return out;
 }
 
-// Everything a step changes, put back at the end.
-class Untouched {
+// Saves everything a step changes, and restores it at the end.
+class RestoreAtEnd {
  public:
-  explicit Untouched(TrainedState& trained)
+  explicit RestoreAtEnd(TrainedState& trained)
       : optimizer_(trained.optimizer()),
         iterations_(optimizer_.iterations()),
         generators_(random_generators(trained.device())) {
@@ -46,8 +46,8 @@ class Untouched {
     for (const auto& [name, slot] : optimizer_.slots()) keep(slot);
     for (const auto& [name, generator] : generators_) states_.push_back(generator.get_state());
   }
-  Untouched(const Untouched&) = delete;
-  ~Untouched() {
+  RestoreAtEnd(const RestoreAtEnd&) = delete;
+  ~RestoreAtEnd() {
     const c10::NoGradGuard guard;
     for (auto& [live, copy] : kept_) live.copy_(copy);
     for (size_t i = 0; i < states_.size(); ++i) generators_[i].second.set_state(states_[i]);
@@ -64,7 +64,7 @@ class Untouched {
   std::vector<std::pair<at::Tensor, at::Tensor>> kept_;
 };
 
-// The mean over a short turn, which a GPU has worked off at its end.
+// The mean over a short turn; the GPU has finished when the time is taken.
 double step_s(Batch batch, OptimizerState& optimizer, const Loss& loss_of) {
   const auto step = [&] {
     at::Tensor loss = loss_of(batch);
@@ -86,15 +86,16 @@ double step_s(Batch batch, OptimizerState& optimizer, const Loss& loss_of) {
 }  // namespace
 
 Replayed replay(const Batch& batch, TrainedState& trained, const Loss& loss) {
-  const Untouched untouched(trained);
+  const RestoreAtEnd restore(trained);
   OptimizerState& optimizer = trained.optimizer();
   Replayed out{.reading = {.batch_size = samples_in(batch)}, .refusal = ""};
   Batch twice = doubled(batch);
-  // Too many samples for the memory, or for code that counts on their number.
+  // Too many samples for the memory, or for code that expects a fixed number.
   const auto refused = [&](const std::exception& e) {
-    const std::string_view text = e.what();  // libtorch's goes on with a stack
+    const std::string_view text = e.what();  // libtorch's continues with a stack
     optimizer.zero_grad();
-    out.refusal = fmt::format("twice the batch: {}", text.substr(0, text.find('\n')));
+    out.refusal =
+        fmt::format("the doubled batch cannot be trained on: {}", text.substr(0, text.find('\n')));
     twice = Batch();
   };
   std::vector<double> once_s, twice_s;

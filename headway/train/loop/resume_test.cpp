@@ -30,7 +30,7 @@ std::vector<std::string> files(const TempFolder& folder) {
   return names;
 }
 
-// Trains until `step`, then on with another model and another process' worth of state.
+// Trains until `step`, then resumes with another model, as another process would.
 void interrupted_training(const TempFolder& folder, const Dataset& data, int64_t step, Model& out,
                           std::vector<CallbackPtr> callbacks = {}) {
   Model first = small_model();
@@ -51,7 +51,7 @@ TEST(Resume, AnInterruptedTrainingEndsWithTheSameWeights) {
     const TempFolder folder;
     Model resumed = small_model();
     interrupted_training(folder, data, step, resumed);
-    EXPECT_TRUE(same_weights(calm, resumed)) << "stopped behind step " << step;
+    EXPECT_TRUE(same_weights(calm, resumed)) << "stopped after step " << step;
   }
 }
 
@@ -120,7 +120,7 @@ TEST(Resume, OnlyTheLastFewCheckpointsStay) {
   EXPECT_EQ(files(folder).size(), 2u);
 }
 
-TEST(Resume, ADamagedCheckpointIsPassedOverAndSaid) {
+TEST(Resume, ADamagedCheckpointIsSkippedAndReported) {
   const Dataset data = batches(signs(100));
   Model calm = small_model(), resumed = small_model();
   calm.fit(data, quiet(2));
@@ -133,8 +133,8 @@ TEST(Resume, ADamagedCheckpointIsPassedOverAndSaid) {
   EXPECT_TRUE(same_weights(calm, resumed));
 }
 
-// A checkpoint with a right hash and a state that somebody changed.
-TEST(Resume, AStateThatCannotBeIsRefusedWithTheNameOfItsFile) {
+// A checkpoint with a valid hash whose state was changed.
+TEST(Resume, AnInvalidStateIsRefusedWithTheNameOfItsFile) {
   const Dataset data = batches(signs(100));
   for (const auto& [good, bad] : std::vector<std::pair<std::string, std::string>>{
            {R"("loss":[)", R"("loss":[],"was":[)"},
@@ -169,8 +169,8 @@ TEST(Resume, AnotherModelIsRefusedWithBothDescriptions) {
   Model other = Sequential({Dense(2, {.activation = "softmax"})}, {.device = "cpu"});
   other.compile({.optimizer = Adam(), .loss = SparseCategoricalCrossentropy()});
   const std::string error = error_of([&] { other.fit(data, kept_in(folder, 2)); });
-  EXPECT_THAT(error, HasSubstr("there"));
-  EXPECT_THAT(error, HasSubstr("here"));
+  EXPECT_THAT(error, HasSubstr("checkpoint "));
+  EXPECT_THAT(error, HasSubstr("this training "));
   EXPECT_THAT(error, HasSubstr(folder.path("run")));
 }
 

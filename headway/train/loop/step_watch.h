@@ -6,24 +6,24 @@
 
 #include "headway/observe/trace_recorder.h"
 #include "headway/train/learn/optimizer_state.h"
-#include "headway/train/loop/vital_signs.h"
+#include "headway/train/loop/step_numbers.h"
 
-// Inside train/: which steps are looked at, for the inside eye.
+// Inside train/: measures some steps for the inside eye.
 namespace headway {
 
-// Its order of calls: begin() once, then for every step look_at(), observer(), update().
+// Call begin() once, then for every step measure(), observer() and update().
 class StepWatch {
  public:
-  // Without telemetry no step is ever looked at.
+  // Without telemetry no step is measured.
   StepWatch(TraceRecorder& recorder, bool telemetry)
       : recorder_(recorder), telemetry_(telemetry), watching_(telemetry) {}
 
   // `layers` may be null.
   void begin(const std::vector<NamedWeight>& weights, const std::vector<LayerPlan>* layers);
 
-  void look_at(int64_t step);              // if it is time
-  LayerObserver* observer();               // null: this step is not looked at
-  void update(OptimizerState& optimizer);  // one step of the optimizer
+  void measure(int64_t step);              // measures this one if it is time
+  LayerObserver* observer();               // null: this step is not measured
+  void update(OptimizerState& optimizer);  // one step of it
 
   void watch(bool on);  // off: the recorder rests too
 
@@ -31,7 +31,7 @@ class StepWatch {
   TraceRecorder& recorder_;
   const bool telemetry_;
   bool watching_;
-  std::optional<VitalSigns> signs_;  // since begin()
+  std::optional<StepNumbers> numbers_;  // since begin()
 };
 
 }  // namespace headway

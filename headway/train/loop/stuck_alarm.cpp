@@ -19,9 +19,10 @@ void StuckAlarm::operator()(const Trace& trace, const std::string& waits) const 
     return feed_.end_wait();
   }
   log(LogLevel::kWarning,
-      fmt::format("aborting, as asked for; in \"{}\" nothing can be saved beyond the last "
-                  "checkpoint",
-                  text_of(phase)));
+      fmt::format(
+          "aborting, because when_stuck says so: in \"{}\" no checkpoint can be written; resume "
+          "from the last one",
+          text_of(phase)));
   std::abort();
 }
 

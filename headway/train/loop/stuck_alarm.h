@@ -4,14 +4,14 @@
 
 #include "headway/train/loop/training_feed.h"
 
-// Inside train/: what is done about a run that stands still.
+// Inside train/: what to do when a run makes no progress.
 namespace headway {
 
-// Called on the recorder's thread, again and again while nothing moves. When the doctor calls the
-// run stuck: says so, and does what the user chose.
+// Called on the recorder's thread, repeatedly while nothing moves. When the doctor calls the run
+// stuck, reports it and does what the user chose.
 class StuckAlarm {
  public:
-  // `feed` outlives it.
+  // `feed` must outlive it.
   StuckAlarm(WhenStuck when_stuck, TrainingFeed& feed) : when_stuck_(when_stuck), feed_(feed) {}
 
   void operator()(const Trace& trace, const std::string& waits) const;

@@ -26,8 +26,8 @@ void copy_into(at::Tensor to, const Safetensors& content, const std::string& nam
   if (!from) throw Error(fmt::format("the checkpoint has no '{}'", name));
   const at::Tensor value = to_torch(*from);
   if (value.sizes() != to.sizes()) {
-    throw Error(fmt::format("'{}' is {} in the checkpoint, {} here", name, from->shape().str(),
-                            shape_of(to).str()));
+    throw Error(fmt::format("'{}' is {} in the checkpoint, {} in this training", name,
+                            from->shape().str(), shape_of(to).str()));
   }
   const c10::NoGradGuard guard;
   to.copy_(value);
@@ -40,7 +40,7 @@ void restore_generators(const Safetensors& content, c10::Device device) {
     try {
       generator.set_state(to_torch(*saved));
     } catch (const c10::Error&) {  // its text is a page long
-      throw Error(fmt::format("'{}' is no state of a random generator", name));
+      throw Error(fmt::format("'{}' is not the state of a random generator", name));
     }
   }
 }

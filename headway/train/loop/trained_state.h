@@ -16,27 +16,27 @@
 // Inside train/: what a step changes.
 namespace headway {
 
-// Whatever drops units or shuffles on that device.
+// Those that dropout uses on that device, by their names in checkpoints.
 std::vector<std::pair<std::string, at::Generator>> random_generators(c10::Device device);
 
-// Weights, their gradients, the optimizer and the random generators; and a copy of the weights that
-// a callback asked for.
+// Weights, their gradients, the optimizer and the random generators; and the copy of the weights
+// that callbacks keep.
 class TrainedState {
  public:
-  // The trainable ones of `weights` move.
+  // The trainable weights are trained, the others only saved.
   TrainedState(std::vector<NamedWeight> weights, const Optimizer& optimizer, c10::Device device);
 
   const std::vector<NamedWeight>& weights() const { return weights_; }
   OptimizerState& optimizer() { return optimizer_; }
   const OptimizerState& optimizer() const { return optimizer_; }
   c10::Device device() const { return device_; }
-  int64_t parameter_count() const;  // of the weights that move
+  int64_t parameter_count() const;  // of the trainable weights
 
   void remember_weights();
   bool recall_weights();  // false: none were remembered
 
-  // The tensors go into `content`, the numbers into `saved`. Gradients too while batches are
-  // accumulated: `saved` says whether.
+  // The tensors go into `content`, the numbers into `saved`. Gradients too while
+  // saved.accumulated > 0.
   void save(SavedTraining& saved, Safetensors& content) const;
   // Error names the tensor that is missing or has another shape.
   void restore(const SavedTraining& saved, const Safetensors& content);

@@ -9,7 +9,7 @@
 namespace headway {
 namespace {
 
-// One weight that moves and one that does not.
+// One trainable weight and one that is not.
 TrainedState state(double first = 1) {
   std::vector<NamedWeight> weights;
   weights.push_back({"moves", at::full({2}, first).requires_grad_()});

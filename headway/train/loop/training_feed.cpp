@@ -15,13 +15,13 @@ TrainingFeed::TrainingFeed(const Dataset& dataset, const FitOptions& options, c1
                            TraceRecorder& recorder)
     : dataset_(dataset), device_(device), recorder_(recorder), threads_(options.threads.input) {
   const int64_t batches = dataset.cardinality();
-  if (batches == 0) throw Error("the dataset is empty", "look at it with `headway inspect`");
+  if (batches == 0) throw Error("the dataset is empty", "`headway inspect` shows what is in it");
   if (options.steps_per_epoch && *options.steps_per_epoch < 1)
     throw Error("fit: steps_per_epoch is less than 1");
   if (!options.steps_per_epoch) {
     if (batches == kInfinite) {
-      throw Error("the dataset has no end, so an epoch would have none",
-                  "give steps_per_epoch, or take .repeat() out", "epoch-never-ends");
+      throw Error("the dataset has no end, so an epoch would never end",
+                  "set steps_per_epoch, or remove .repeat()", "epoch-never-ends");
     }
     steps_ = batches == kUnknown ? -1 : batches;
     one_pipeline_ = steps_ > 0;
@@ -31,9 +31,9 @@ TrainingFeed::TrainingFeed(const Dataset& dataset, const FitOptions& options, c1
   steps_given_ = true;
   const int64_t wanted = steps_ * options.epochs;
   if (batches >= 0 && batches < wanted) {
-    throw Error(fmt::format("the dataset ends after {} batches; {} epochs of {} steps take {}",
+    throw Error(fmt::format("the dataset ends after {} batches, but {} epochs of {} steps take {}",
                             batches, options.epochs, steps_, wanted),
-                "add .repeat() to the dataset, or leave steps_per_epoch out",
+                "add .repeat() to the dataset, or do not set steps_per_epoch",
                 "wrong-steps-per-epoch");
   }
   one_pipeline_ = true;
@@ -59,7 +59,7 @@ void TrainingFeed::start(int64_t epoch, std::optional<PipelineState> from) {
 
 void TrainingFeed::stop() {
   recorder_.watch(nullptr);
-  // A worker that never comes back cannot be joined: it and its pipeline are left behind.
+  // A worker that never returns cannot be joined: it and its pipeline are not destroyed.
   if (wait_ended_ && pipeline_) new Pipeline(std::move(*pipeline_));
   pipeline_.reset();
 }

@@ -24,8 +24,7 @@ namespace headway {
 //   feed.end_epoch();
 class TrainingFeed {
  public:
-  // Reads nothing. Error when the dataset's length, where it is known, does not fit the epochs that
-  // are asked for.
+  // Reads nothing. Error when the length of the dataset is known and does not fit the epochs.
   TrainingFeed(const Dataset& dataset, const FitOptions& options, c10::Device device,
                TraceRecorder& recorder);
   ~TrainingFeed();
@@ -44,7 +43,7 @@ class TrainingFeed {
   std::optional<Batch> next();
   bool gave_up() const { return gave_up_; }  // next() gave nothing because of end_wait()
 
-  // Behind the last batch that next() gave. Nothing: at the beginning of the epoch.
+  // After the last batch that next() gave. Nothing: at the beginning of the epoch.
   std::optional<std::string> position() const;
   // Returns when the pipeline has filled its queues, or after a few seconds.
   void await_quiet() const;

@@ -129,7 +129,8 @@ void TrainingLoop::begin() {
   counters_.mark(StepPhase::kWaitForData);
   if (!any_batch) {
     throw Error("the dataset gave no batch at all",
-                "look at what its filters and its error policy leave", "source-never-yields");
+                "check its filters and its error policy: they may drop every sample",
+                "source-never-yields");
   }
   history_.first_batch_s = counters_.times()[StepPhase::kWaitForData];
   view_.phase("building");
@@ -153,14 +154,14 @@ void TrainingLoop::begin() {
 
 std::optional<FoundCheckpoint> TrainingLoop::find_checkpoint() {
   if (!options_.checkpoint.resume) return std::nullopt;
-  if (!checkpoints_) throw Error("resume without a checkpoint folder", "name the folder");
+  if (!checkpoints_) throw Error("resume needs a checkpoint folder", "name the folder");
   std::vector<std::string> complaints;
   std::optional<FoundCheckpoint> found = checkpoints_->newest(complaints);
   for (const std::string& text : complaints) run_.warn(text);
   return found;
 }
 
-// Whatever does not need the weights.
+// All that does not need the weights.
 void TrainingLoop::restore(const SavedTraining& saved) {
   run_.restore(saved);
   checkpoints_->resumed(saved.step);
@@ -175,23 +176,24 @@ void TrainingLoop::restore(const SavedTraining& saved) {
 void TrainingLoop::restore_trained(const FoundCheckpoint& found, const SavedTraining& saved) {
   try {
     if (saved.description != spec_.description()) {
-      throw Error(fmt::format("was written by another training\n  there  {}\n  here   {}",
-                              saved.description, spec_.description()));
+      throw Error(
+          fmt::format("was written by another training\n  checkpoint     {}\n  this training  {}",
+                      saved.description, spec_.description()));
     }
     run_.trained().restore(saved, found.content);
     epoch_logs_.restore(saved);
   } catch (const Error& e) {
     throw found.blamed(e, "resume with the program that wrote it, or name another folder");
   }
-  view_.say(fmt::format("resumed behind step {} ({})", run_.step(), found.path));
+  view_.say(fmt::format("resumed after step {} ({})", run_.step(), found.path));
 }
 
 void TrainingLoop::replay_first_batch() {
-  view_.phase("probing");
+  view_.phase("replaying the first batch");
   recorder_.enter(RunPhase::kProbing);
   feed_->await_quiet();  // a pipeline that fills its queues would take cores away
   const Replayed replayed = replay(*feed_->first_batch(), run_.trained(), [this](Batch& batch) {
-    StepCounters unused;  // the run's own are not to know
+    StepCounters unused;  // a replay must not count as steps of the run
     return spec_.loss(batch, unused, nullptr);
   });
   if (!replayed.refusal.empty()) recorder_.note(NoteKind::kProbe, replayed.refusal);
@@ -209,7 +211,7 @@ void TrainingLoop::run_epoch() {
   const int64_t steps = feed_->steps_per_epoch();
   if (any_step_) view_.epoch_begin(progress.epoch, options_.epochs, steps);
   run_steps();
-  if (poisoned_ && run_.stopping()) return;
+  if (bad_loss_seen_ && run_.stopping()) return;
   if (!run_.stopping() || (steps > 0 && progress.step_in_epoch == steps)) return finish_epoch();
   write_checkpoint();
 }
@@ -223,9 +225,10 @@ void TrainingLoop::run_steps() {
     if (run_.stopping()) return;
     if (!batch) {
       if (steps < 0) return;
-      throw Error(fmt::format("the dataset ended in step {} of {} of epoch {}",
+      throw Error(fmt::format("the dataset ended before step {} of {} in epoch {}",
                               progress.step_in_epoch + 1, steps, progress.epoch + 1),
-                  "look at what its error policy leaves, add .repeat(), or ask for fewer steps",
+                  "check whether its error policy drops samples, add .repeat(), or set a smaller "
+                  "steps_per_epoch",
                   "wrong-steps-per-epoch");
     }
     const int64_t began = now_ns();
@@ -237,7 +240,7 @@ void TrainingLoop::run_steps() {
     if (!any_step_) {
       any_step_ = true;
       history_.first_step_s = 1e-9 * double(now_ns() - began);
-      warn_of_left_out();
+      warn_of_untrained();
       view_.phases_done();
       view_.epoch_begin(progress.epoch, options_.epochs, steps);
     }
@@ -263,7 +266,7 @@ std::optional<Batch> TrainingLoop::next_batch() {
 void TrainingLoop::train_batch(Batch batch) {
   TrainingProgress& progress = run_.progress;
   const int64_t samples = samples_in(batch);
-  if (progress.accumulated == 0) watch_.look_at(progress.step + 1);
+  if (progress.accumulated == 0) watch_.measure(progress.step + 1);
   const at::Tensor loss = spec_.loss(batch, counters_, watch_.observer());
   check_loss(loss);
   if (spec_.device.is_cpu()) {  // before the weights move
@@ -299,7 +302,7 @@ void TrainingLoop::update_weights() {
 
 void TrainingLoop::finish_epoch() {
   Logs logs = this->logs();
-  if (poisoned_ && run_.stopping()) return;  // the last losses of a GPU spoke
+  if (bad_loss_seen_ && run_.stopping()) return;  // a callback stopped at the last losses of a GPU
   counters_.mark(StepPhase::kMetrics);
   TrainingProgress& progress = run_.progress;
   if (spec_.validate && (progress.epoch + 1) % options_.validation_every == 0) {
@@ -338,26 +341,26 @@ void TrainingLoop::note_loss(const Batch& batch, int64_t step, double loss, int6
 }
 
 void TrainingLoop::note_bad_loss(const Batch& batch, int64_t step, double loss) {
-  refuse_not_a_number(batch, step);  // throws when the data is to blame
+  check_finite_values(batch, step);  // Error when the data is bad
   for (const CallbackPtr& callback : callbacks_) callback->on_bad_loss(run_, step, loss);
-  if (std::exchange(poisoned_, true)) return;
+  if (std::exchange(bad_loss_seen_, true)) return;
   std::string origin;
-  if (spec_.bad_origin) {
-    origin = spec_.bad_origin(batch);
-  } else if (const auto bad = bad_weights(run_.trained().weights()); !bad.empty()) {
-    origin = bad[0] + " is not finite: an update of an earlier step broke it";
+  if (spec_.nonfinite_origin) {
+    origin = spec_.nonfinite_origin(batch);
+  } else if (const auto bad = nonfinite_weights(run_.trained().weights()); !bad.empty()) {
+    origin = bad[0] + " is not finite since an update in an earlier step";
   }
   if (!origin.empty()) recorder_.note(NoteKind::kNanOrigin, origin);
   if (run_.stopping()) return;
-  run_.warn(
-      fmt::format("the loss is {} since step {}; the data of that batch is sound: lower the "
-                  "learning rate, clip the gradients, or add TerminateOnNaN()",
-                  loss, step));
+  run_.warn(fmt::format(
+      "the loss became {} in step {}, although the batch has only finite values: lower the "
+      "learning rate, clip the gradients, or add TerminateOnNaN()",
+      loss, step));
 }
 
-// A loss that moves what no optimizer moves: forgotten, most likely.
-void TrainingLoop::warn_of_left_out() {
-  const std::string tensors = spec_.left_out ? spec_.left_out() : "";
+// Most likely they were forgotten.
+void TrainingLoop::warn_of_untrained() {
+  const std::string tensors = spec_.untrained ? spec_.untrained() : "";
   if (tensors.empty()) return;
   recorder_.note(NoteKind::kLeftOut, tensors);
   run_.warn(
@@ -367,7 +370,7 @@ void TrainingLoop::warn_of_left_out() {
 }
 
 void TrainingLoop::write_checkpoint() {
-  if (!checkpoints_ || poisoned_ || checkpoints_->has(run_.step())) return;
+  if (!checkpoints_ || bad_loss_seen_ || checkpoints_->has(run_.step())) return;
   fetch_losses();
   recorder_.enter(RunPhase::kCheckpoint);
   SavedTraining saved;

@@ -25,28 +25,28 @@ namespace headway {
 
 // What is trained, and how a batch becomes a loss.
 struct LoopSpec {
-  // Called with the first batch, which tells the shapes: all weights that a checkpoint must hold;
-  // the trainable ones move.
+  // Called with the first batch, which tells the shapes. Returns all weights that a checkpoint must
+  // hold; the trainable ones are trained.
   std::function<std::vector<NamedWeight>(const Batch&)> build;
-  std::function<std::string()> description;  // once built; a checkpoint of another is refused
+  std::function<std::string()> description;  // once built; a checkpoint with another one is refused
   Optimizer optimizer;
   c10::Device device = at::kCPU;
   ProductType products = ProductType::kUnknown;
-  // Forward pass and loss, one number. Marks the phases it goes through.
-  // Shows the observer, when there is one, what each layer did.
+  // Forward pass and loss of a batch, one number. Marks its phases in the counters, and calls the
+  // observer, which may be null, for each layer.
   std::function<at::Tensor(Batch&, StepCounters&, LayerObserver*)> loss;
   std::function<const std::vector<LayerPlan>*()> layers{};  // once built; may be empty
-  // Where a loss that is not a number came from; the batch is sound. May be empty.
-  std::function<std::string(const Batch&)> bad_origin{};
-  // What the first loss depends on and nobody moves, in words; may be empty.
-  std::function<std::string()> left_out{};
+  // Where the loss of a finite batch became NaN or infinite. May be empty.
+  std::function<std::string(const Batch&)> nonfinite_origin{};
+  // Tensors that the first loss depends on and that are not trained, as text. May be empty.
+  std::function<std::string()> untrained{};
   std::vector<MetricState>* metrics = nullptr;  // updated by `loss`; shown, saved, reset here
   std::function<Logs()> validate{};             // may be empty
-  bool threads_chosen = true;                   // not by the user: a resumed run takes the old ones
+  bool threads_chosen = true;  // not set by the user: a resumed run takes the saved ones
 };
 
-// The order of things: epochs, steps, gradients, callbacks, checkpoints. What each of them needs is
-// in the types it is made of; the forward pass is the spec's. Training thread only.
+// The order of epochs, steps, callbacks and checkpoints. The state is in the types it is made of;
+// the forward pass is the spec's. Training thread only.
 class TrainingLoop {
  public:
   TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view,
@@ -73,7 +73,7 @@ class TrainingLoop {
   void fetch_losses();
   void note_loss(const Batch& batch, int64_t step, double loss, int64_t samples);
   void note_bad_loss(const Batch& batch, int64_t step, double loss);
-  void warn_of_left_out();
+  void warn_of_untrained();
 
   void write_checkpoint();
 
@@ -92,7 +92,7 @@ class TrainingLoop {
   PendingLosses pending_;  // on a GPU
   History history_;
   bool any_step_ = false;
-  bool poisoned_ = false;  // a loss was not a number: the weights are not worth keeping
+  bool bad_loss_seen_ = false;  // a loss was not finite: no more checkpoints are written
 };
 
 }  // namespace headway

@@ -19,8 +19,8 @@ struct TrainingProgress {
   int64_t accumulated = 0;  // batches whose gradients wait for an optimizer step
 };
 
-// How far the run is, what it trains, why it ends, and what it has warned of. The loop moves the
-// progress; callbacks, and the loop, do the rest through Training.
+// How far the run is, what it trains, why it ends, and what it has warned of. The loop advances the
+// progress; callbacks see the rest as Training.
 class TrainingRun : public Training {
  public:
   TrainingRun(int64_t epochs, TrainingView& view, TraceRecorder& recorder, StepWatch& watch)
@@ -43,12 +43,12 @@ class TrainingRun : public Training {
   void built(TrainedState trained) { trained_.emplace(std::move(trained)); }
   TrainedState& trained() { return *trained_; }  // once built
 
-  void interrupt(const std::string& reason);  // a resumed run goes on, unlike after stop()
+  void interrupt(const std::string& reason);  // unlike after stop(), a resumed run goes on
   bool stopping() const { return !stopped_by_.empty(); }
   const std::string& stopped_by() const { return stopped_by_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
-  // Progress and why it stopped; the rest of it is in the trained state.
+  // Progress and why it stopped; not the trained state.
   void save(SavedTraining& to) const;
   void restore(const SavedTraining& from);
 
