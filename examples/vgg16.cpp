@@ -6,7 +6,7 @@
 //     Total params: 138,357,544 (553 MB)
 //     Memory: weights 553 MB, gradients 553 MB, optimizer 1.1 GB (adam, learning rate 0.001),
 //             activations 9.3 GB at batch 128
-//   without labels: the batch has no target: only 'image'
+//   without labels: the batch has no label: its only field is 'image'
 //   32x32, 2 classes: 2 steps of 8 images, the loss is a number: yes
 #include <headway/train/train.h>
 
@@ -59,7 +59,7 @@ int main() {
               long(history.steps), finite ? "yes" : "no");
   std::fprintf(stderr, "%s", history.time_table().c_str());
   return full.parameter_count() == 138'357'544 && !full.built() &&
-                 problem.find("no target") != std::string::npos && history.steps == 2 && finite
+                 problem.find("no label") != std::string::npos && history.steps == 2 && finite
              ? 0
              : 1;
 }

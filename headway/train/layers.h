@@ -25,7 +25,7 @@ class Padding {
   static constexpr Kind find(std::string_view name) {
     if (name == "valid") return kValid;
     if (name == "same") return kSame;
-    throw "padding is \"valid\" or \"same\"";
+    throw "padding must be \"valid\" or \"same\"";
   }
 
   Kind kind_;
@@ -39,7 +39,7 @@ struct Size2D {
   constexpr Size2D(int64_t height, int64_t width) : height(height), width(width) {}
 };
 
-// The shape of one sample, as the first layer; left out, the first batch tells.
+// The shape of one sample; must be the first layer. Without it the first batch tells the shape.
 Layer Input(Shape shape);
 
 struct DenseOptions {
@@ -133,12 +133,12 @@ struct EmbeddingOptions {
 };
 Layer Embedding(int64_t input_dim, int64_t output_dim, EmbeddingOptions options = {});
 
-// LSTM and GRU: steps x features in; the last output comes out, or all with return_sequences.
+// LSTM and GRU take steps x features and give the last output, or all with return_sequences.
 struct RecurrentOptions {
   bool return_sequences = false;
-  bool bidirectional = false;  // both directions side by side
+  bool bidirectional = false;  // the outputs of both directions, concatenated
   bool use_bias = true;
-  bool unit_forget_bias = true;  // LSTM: the forget gate's bias begins at 1
+  bool unit_forget_bias = true;  // LSTM: the forget gate's bias starts at 1
   Initializer kernel_initializer = "glorot_uniform";
   Initializer recurrent_initializer = "orthogonal";
   Initializer bias_initializer = "zeros";
@@ -149,7 +149,7 @@ struct RecurrentOptions {
 Layer LSTM(int64_t units, RecurrentOptions options = {});
 Layer GRU(int64_t units, RecurrentOptions options = {});  // reset_after, as in Keras 2 and 3
 
-// Layers one behind the other, counted as one.
+// Layers in sequence that count as one.
 Layer Block(std::vector<Layer> layers, std::string name = "");
 // activation(layers(x) + shortcut(x)); an empty shortcut is x itself.
 struct ResidualOptions {

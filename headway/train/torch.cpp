@@ -25,11 +25,13 @@ class ModuleNode : public LayerNode {
 
   std::string kind() const override { return "Module"; }
 
-  // One sample of zeros tells what comes out.
+  // Found with one sample of zeros.
   Shape output_shape(const Shape& input) const override {
     if (output_.rank() > 0) return output_;
     for (const int64_t size : input) {
-      if (size == kAny) throw Error("a module's input has a size that may vary", "give .output");
+      if (size == kAny)
+        throw Error("a module has an input with a size of kAny",
+                    "set .output to the shape it gives");
     }
     const torch::NoGradGuard guard;
     const bool was_training = module_->is_training();
@@ -87,14 +89,14 @@ std::vector<NamedWeight> weights_of(const LoopOptions& options) {
     weights.push_back({name, value, value.requires_grad()});
   }
   if (weights.empty()) {
-    throw Error("loop: nothing to train", "give .model, .module or .parameters");
+    throw Error("loop: there is nothing to train", "set .model, .module or .parameters");
   }
   return weights;
 }
 
-// What the loss depends on and could move, but is not among `weights`: followed back through the
-// graph to its leaves.
-std::string left_out(const torch::Tensor& loss, const std::vector<NamedWeight>& weights) {
+// Shapes of the tensors that the loss depends on and that have gradients, but are not in `weights`:
+// found by following the graph back to its leaves.
+std::string untrained_tensors(const torch::Tensor& loss, const std::vector<NamedWeight>& weights) {
   std::set<const void*> known;
   for (const NamedWeight& w : weights) known.insert(w.value.unsafeGetTensorImpl());
   std::set<torch::autograd::Node*> seen;
@@ -146,7 +148,7 @@ torch::Device torch_device(Model& model) { return model.impl().device; }
 History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
              LoopOptions options) {
   if (options.fit.validation) {
-    throw Error("loop: a validation dataset, but only you know how to use it",
+    throw Error("loop: .fit.validation is set, but loop() cannot evaluate a dataset",
                 "evaluate it in .validate");
   }
   LoopSpec spec;
@@ -159,15 +161,15 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
     return weights = weights_of(options);
   };
   spec.description = [&] { return describe(weights, options.optimizer); };
-  std::string strangers;
+  std::string untrained;
   bool first = true;
   spec.loss = [&](Batch& batch, StepCounters& counters, LayerObserver*) {
     const torch::Tensor value = loss(batch);
-    if (std::exchange(first, false)) strangers = left_out(value, weights);
+    if (std::exchange(first, false)) untrained = untrained_tensors(value, weights);
     counters.mark(StepPhase::kForward);
     return value;
   };
-  spec.left_out = [&] { return strangers; };
+  spec.untrained = [&] { return untrained; };
   if (options.model) {
     spec.device = options.model->impl().device;
   } else if (options.module && !options.module->parameters().empty()) {
@@ -179,7 +181,7 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
   prepare_device(spec.device.is_cpu() ? "cpu" : spec.device.str());
   torch::manual_seed(options.fit.seed);
   TrainingView view(options.fit.show);
-  return TrainingLoop(std::move(spec), options.fit, view).run(dataset);
+  return TrainingLoop(std::move(spec), options.fit, view, dataset).run();
 }
 
 }  // namespace headway

@@ -1,7 +1,7 @@
 #pragma once
 
-// For programs that work with libtorch's own tensors and modules beside Headway's words. The only
-// public header that includes libtorch (half a minute per file): link ${TORCH_LIBRARIES}, too.
+// For programs that also work with libtorch's own tensors and modules. The only public header that
+// includes libtorch (half a minute per file that includes it): link ${TORCH_LIBRARIES}, too.
 #include <torch/torch.h>
 
 #include <functional>
@@ -30,7 +30,7 @@ Layer module_layer(std::shared_ptr<torch::nn::Module> module,
 }  // namespace internal
 
 // Any module with a forward(Tensor) -> Tensor as a layer; alone in a Model, as the model. Images
-// reach it as libtorch's N x C x H x W. Its parameters are trained and saved where they are.
+// reach it as libtorch's N x C x H x W. Its weights are trained and saved in place.
 //
 //   Model model = Sequential({module_layer(torch::nn::Linear(784, 128), {.output = {128}}),
 //                             Dense(10, {.activation = "softmax"})});
@@ -44,18 +44,18 @@ Layer module_layer(torch::nn::ModuleHolder<M> holder, ModuleOptions options = {}
   return module_layer(holder.ptr(), std::move(options));
 }
 
-// ---- the other way: what a model is made of ----
+// ---- the tensors of a model ----
 
 // The network run on a batch in Keras' order (N x H x W x C), with autograd.
 torch::Tensor call(Model& model, const torch::Tensor& batch, bool training = true);
 std::vector<torch::Tensor> trainable_variables(Model& model);
 torch::Device torch_device(Model& model);
 
-// ---- loops of one's own ----
+// ---- your own loop ----
 
 struct LoopOptions {
   Optimizer optimizer = Adam();
-  // What moves and is saved: those of a model or a module, or named one by one.
+  // What is trained and saved: the weights of a model or a module, or tensors by name.
   Model* model = nullptr;
   std::shared_ptr<torch::nn::Module> module{};
   std::vector<std::pair<std::string, torch::Tensor>> parameters{};

@@ -47,7 +47,8 @@ int parse_index(const std::string& device) {
   const char* first = device.data() + std::strlen("cuda:");
   const auto [end, error] = std::from_chars(first, device.data() + device.size(), index);
   if (error != std::errc() || end != device.data() + device.size() || index < 0) {
-    throw Error(fmt::format("'{}' is not a device", device), "cpu, cuda, cuda:<number> or auto");
+    throw Error(fmt::format("'{}' is not a device", device),
+                "use cpu, cuda, cuda:<number> or auto");
   }
   return index;
 }
@@ -63,24 +64,27 @@ std::string why_no_gpu() {
   }
   if (!driver) return "no NVIDIA driver is installed";
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (visible) return fmt::format("CUDA_VISIBLE_DEVICES is '{}'", visible);
-  return "the NVIDIA driver shows no GPU, or is older than this libtorch's CUDA";
+  if (visible)
+    return fmt::format("CUDA_VISIBLE_DEVICES is '{}', which leaves no GPU visible", visible);
+  return "the NVIDIA driver finds no GPU, or is too old for the CUDA of this libtorch";
 }
 
 std::string choose_device(const std::string& wanted) {
   if (wanted == "cpu") return "cpu";
   if (wanted == "auto") return gpu_count() > 0 ? "cuda:0" : "cpu";
   if (wanted != "cuda" && !wanted.starts_with("cuda:")) {
-    throw Error(fmt::format("'{}' is not a device", wanted), "cpu, cuda, cuda:<number> or auto");
+    throw Error(fmt::format("'{}' is not a device", wanted),
+                "use cpu, cuda, cuda:<number> or auto");
   }
   const int index = parse_index(wanted);
   const std::string reason = why_no_gpu();
   if (!reason.empty()) {
-    throw Error(fmt::format("no GPU can be used: {}", reason), "device cpu or auto trains without");
+    throw Error(fmt::format("no GPU can be used: {}", reason),
+                "use device cpu or auto to train without a GPU");
   }
   if (index >= gpu_count()) {
-    throw Error(fmt::format("there is no GPU {}: there are {}", index, gpu_count()),
-                "count from 0");
+    throw Error(fmt::format("no GPU {}: this machine has {}", index, gpu_count()),
+                "GPUs are numbered from 0");
   }
   return fmt::format("cuda:{}", index);
 }

@@ -12,15 +12,15 @@ std::string choose_device(const std::string& wanted);
 // Why no GPU can be used here, in one line; empty when one can.
 std::string why_no_gpu();
 
-// Where it sits on the PCI bus; empty for the CPU, or when CUDA does not tell.
+// Its address on the PCI bus; empty for the CPU, or when CUDA does not tell it.
 std::string gpu_address(const std::string& device);
 
-// What a model may still take on that device.
+// What a model may still allocate on that device.
 int64_t free_memory_bytes(const std::string& device);
 
-// Before training on `device`. For a GPU: batches of pipelines started from now on lie in
-// page-locked memory, so that copies run by themselves. cuDNN is left to choose kernels by its own
-// knowledge: for ResNet-50 on an H200 a search took 9 to 25 s per shape and found nothing faster.
+// Before training on `device`. For a GPU: pipelines started from now on keep batches in
+// page-locked memory, so that copies run beside the computation. cuDNN chooses kernels by its own
+// heuristics: for ResNet-50 on an H200 a search took 9 to 25 s per shape and found nothing faster.
 void prepare_device(const std::string& device);
 
 }  // namespace headway

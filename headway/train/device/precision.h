@@ -5,7 +5,7 @@
 
 #include "headway/train/model/model.h"
 
-// Inside train/: products in bfloat16 while one of these lives.
+// Inside train/: matrix products in bfloat16 while a PrecisionGuard exists.
 namespace headway {
 
 class PrecisionGuard {

@@ -18,9 +18,10 @@ c10::Stream upload_stream(c10::Device device) {
   return stream;
 }
 
-// What is being copied must stay: its memory would be filled with the next batch. Training thread.
+// Keeps a tensor while it is copied: otherwise its memory would be reused for the next batch.
+// Training thread only.
 void keep_until(c10::Event done, at::Tensor tensor) {
-  // Never destroyed: at exit CUDA may be gone before it.
+  // Never destroyed: at exit CUDA may be unloaded first.
   static auto& copying = *new std::deque<std::pair<c10::Event, at::Tensor>>;
   while (!copying.empty() && copying.front().first.query()) copying.pop_front();
   copying.emplace_back(std::move(done), std::move(tensor));

@@ -18,7 +18,7 @@ at::Tensor to_torch(const Tensor& tensor);
 Tensor from_torch(const at::Tensor& tensor);
 
 // Starts the copy and returns: on a stream of its own from page-locked memory when `device` is a
-// GPU, so that it runs beside the step before. Work queued from now on waits for it.
+// GPU, so that it runs during the previous step. Work queued from now on waits for it.
 at::Tensor upload(const at::Tensor& tensor, c10::Device device);
 
 }  // namespace headway

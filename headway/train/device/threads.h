@@ -6,15 +6,15 @@
 
 namespace headway {
 
-// Sets libtorch, BLAS and OpenMP together. Gives back `wanted` with intra_op and inter_op chosen
-// where they were not set; `input` is the pipeline's. Error when so many threads cannot be started.
+// Sets the threads of libtorch, BLAS and OpenMP. Returns `wanted` with intra_op and inter_op chosen
+// where they were not set; `input` is the pipeline's. Error when that many threads cannot be
+// started.
 ThreadCounts apply_threads(ThreadCounts wanted, bool on_gpu);
 
-// What linear algebra runs on here, and what is wrong with it if anything: "OpenBLAS, OpenMP
-// threads"; the second is a remedy or empty.
+// The library that computes matrix products here.
 struct Blas {
-  std::string name;
-  std::string remedy;
+  std::string name;    // "OpenBLAS, OpenMP threads"
+  std::string remedy;  // when it is slow, why and what to do; else empty
 };
 Blas find_blas();
 

@@ -2,8 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
-// Samples of three dimensions are kept with the last one in front (N x C x H x W), whatever they
-// mean; all others as Keras orders them. Both functions are views.
+// Batches of samples with three dimensions are kept with the last one in front (N x C x H x W),
+// whatever the dimensions mean; all others in Keras' order. Both functions return views.
 namespace headway {
 
 inline at::Tensor channels_last(const at::Tensor& x) {

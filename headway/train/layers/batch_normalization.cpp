@@ -7,7 +7,7 @@
 namespace headway {
 namespace {
 
-// Weights in their order; gamma and beta only where the options want them.
+// gamma and beta are undefined where the options leave them out.
 struct Parts {
   at::Tensor gamma, beta, mean, variance;
 };
@@ -20,7 +20,10 @@ class BatchNormalizationNode : public LayerNode {
   std::string kind() const override { return "BatchNormalization"; }
 
   Shape output_shape(const Shape& input) const override {
-    if (input.rank() == 0) throw Error("BatchNormalization takes vectors, got single numbers");
+    if (input.rank() == 0) {
+      throw Error("BatchNormalization takes vectors, got single numbers",
+                  "add Reshape({1}) in front");
+    }
     known_size(kind(), input, input.rank() - 1);
     return input;
   }
@@ -68,11 +71,12 @@ class BatchNormalizationNode : public LayerNode {
                           1 - options_.momentum, options_.epsilon, /*cudnn_enabled=*/true);
   }
 
-  // libtorch moves its average towards the unbiased variance, Keras towards the biased one: they
-  // differ by a factor, which is taken out of the average before the step and put back behind it.
+  // libtorch updates the running variance with the unbiased variance, Keras with the biased one.
+  // They differ by a factor: the running variance is multiplied by it before the update and divided
+  // by it afterwards.
   at::Tensor train(const at::Tensor& x, Parts parts) const {
     const double count = static_cast<double>(x.numel()) / static_cast<double>(x.size(1));
-    // Autograd remembers the averages without needing them: it must not see them change.
+    // Autograd saves the averages without needing them, and would report an error when they change.
     parts.mean = parts.mean.variable_data();
     parts.variance = parts.variance.variable_data();
     if (count < 2) return train_on_one(x, parts);

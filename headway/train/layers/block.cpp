@@ -7,12 +7,12 @@
 namespace headway {
 namespace {
 
-// Before it is planned a block has only layers, afterwards also the chain that runs them.
+// Before planning a block has only its layers, afterwards also the chain that runs them.
 class BlockNode : public LayerNode {
  public:
   BlockNode(std::vector<Layer> layers, Chain chain)
       : layers_(std::move(layers)), chain_(std::move(chain)) {
-    if (layers_.empty()) throw Error("Block without layers", "give it at least one");
+    if (layers_.empty()) throw Error("Block has no layers", "give it at least one layer");
   }
 
   std::string kind() const override { return "Block"; }

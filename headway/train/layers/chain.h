@@ -9,18 +9,18 @@
 
 namespace headway {
 
-// Layers inside a layer: planned for one input, their weights one behind the other.
+// Layers inside a layer, planned for one input shape; their weights form one list.
 class Chain {
  public:
   Chain() = default;
-  Chain(const std::vector<Layer>& layers, const Shape& input);  // may be empty: x itself
+  Chain(const std::vector<Layer>& layers, const Shape& input);  // without layers: x itself
 
   const Shape& output() const { return output_; }
-  // Names get `prefix` and their layer's in front: "conv2d_1.weight".
+  // Puts `prefix` and the layer's name in front of each name: "conv2d_1.weight".
   void add_weights(const std::string& prefix, std::vector<WeightSpec>& out) const;
   // Takes its weights from the front of `weights` and leaves the rest there.
   at::Tensor forward(at::Tensor x, std::span<const at::Tensor>& weights, const Mode& mode) const;
-  double kept_values() const;  // by autograd, for one sample; an unknown size counts as 1
+  double kept_values() const;  // values that autograd keeps for one sample; kAny counts as 1
   // Null when the last layer is linear.
   std::shared_ptr<const Chain> without_activation() const;
 
@@ -29,6 +29,6 @@ class Chain {
   Shape output_;
 };
 
-double values_in(const Shape& shape);  // an unknown size counts as 1
+double values_in(const Shape& shape);  // kAny counts as 1
 
 }  // namespace headway

@@ -10,7 +10,7 @@
 namespace headway {
 namespace {
 
-// What both convolutions are. Depthwise: filters counts those of each channel, groups is 0.
+// Both kinds of convolution. Depthwise: `filters` is per channel, `groups` is 0.
 struct Convolution {
   std::string kind;
   int64_t filters;
@@ -21,7 +21,7 @@ struct Convolution {
   bool depthwise() const { return groups == 0; }
   int64_t groups_of(int64_t channels) const { return depthwise() ? channels : groups; }
   int64_t outputs_of(int64_t channels) const { return depthwise() ? channels * filters : filters; }
-  // From the first to the last pixel that a window sees.
+  // Size of the window with its dilation.
   Size2D reach() const {
     return {(kernel.height - 1) * options.dilation.height + 1,
             (kernel.width - 1) * options.dilation.width + 1};
@@ -29,12 +29,13 @@ struct Convolution {
 };
 
 void check(const Convolution& conv) {
-  require_positive(conv.kind, "a kernel", conv.kernel);
+  require_positive(conv.kind, "kernel size", conv.kernel);
   require_positive(conv.kind, "strides", conv.options.strides);
-  require_positive(conv.kind, "a dilation", conv.options.dilation);
+  require_positive(conv.kind, "dilation", conv.options.dilation);
   if (conv.filters < 1 || conv.groups < 0) {
-    throw Error(fmt::format("{}: {} filters in {} groups", conv.kind, conv.filters, conv.groups),
-                "give at least one of both");
+    throw Error(
+        fmt::format("{}: invalid filters {} or groups {}", conv.kind, conv.filters, conv.groups),
+        "both must be at least 1");
   }
 }
 
@@ -49,7 +50,7 @@ class ConvolutionNode : public LayerNode {
     const int64_t channels = known_size(conv_.kind, input, 2);
     const int64_t groups = conv_.groups_of(channels);
     if (channels % groups || conv_.outputs_of(channels) % groups) {
-      throw Error(fmt::format("{} cannot share {} channels and {} filters among {} groups",
+      throw Error(fmt::format("{} cannot divide {} channels and {} filters among {} groups",
                               conv_.kind, channels, conv_.filters, groups),
                   "both must be multiples of groups");
     }
@@ -88,7 +89,7 @@ class ConvolutionNode : public LayerNode {
     const Slide rows = slide(x.size(2), reach.height, o.strides.height, o.padding);
     const Slide columns = slide(x.size(3), reach.width, o.strides.width, o.padding);
     const bool even = rows.even() && columns.even();
-    // libtorch's own padding is the same on both sides; only what is not costs a copy.
+    // libtorch pads both sides alike; only uneven padding costs a copy.
     const at::Tensor padded =
         even ? x
              : at::constant_pad_nd(x, {columns.before, columns.after, rows.before, rows.after}, 0);
@@ -117,7 +118,8 @@ class ConvolutionNode : public LayerNode {
 
 Layer Conv2D(int64_t filters, Size2D kernel_size, Conv2DOptions options) {
   if (options.groups < 1) {
-    throw Error(fmt::format("Conv2D: {} groups", options.groups), "give at least one group");
+    throw Error(fmt::format("Conv2D: invalid groups {}", options.groups),
+                "groups must be at least 1");
   }
   std::string name = options.name;
   const int64_t groups = options.groups;

@@ -13,7 +13,8 @@ namespace {
 class DenseNode : public LayerNode {
  public:
   DenseNode(int64_t units, DenseOptions options) : units_(units), options_(std::move(options)) {
-    if (units < 1) throw Error(fmt::format("Dense: {} units", units), "give at least one unit");
+    if (units < 1)
+      throw Error(fmt::format("Dense: invalid units {}", units), "units must be at least 1");
   }
 
   std::string kind() const override { return "Dense"; }
@@ -50,7 +51,7 @@ class DenseNode : public LayerNode {
   at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor> weights,
                      const Mode&) const override {
     const at::Tensor bias = options_.use_bias ? weights[1] : at::Tensor();
-    // An image's last axis is its channels, which libtorch keeps in front of height and width.
+    // The last axis of an image is its channels, which libtorch keeps before height and width.
     const at::Tensor y = at::linear(channels_last(x), weights[0], bias);
     return channels_first(activate(y, options_.activation));
   }

@@ -13,8 +13,8 @@ class EmbeddingNode : public LayerNode {
   EmbeddingNode(int64_t rows, int64_t size, EmbeddingOptions options)
       : rows_(rows), size_(size), options_(std::move(options)) {
     if (rows < 1 || size < 1) {
-      throw Error(fmt::format("Embedding: {} vectors of {} values", rows, size),
-                  "give at least one of both");
+      throw Error(fmt::format("Embedding: invalid input_dim {} or output_dim {}", rows, size),
+                  "both must be at least 1");
     }
   }
 
@@ -39,7 +39,7 @@ class EmbeddingNode : public LayerNode {
   at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor> weights,
                      const Mode&) const override {
     const at::Tensor indices = channels_last(x).to(at::kLong);
-    // On a device the check would wait for it; there libtorch's own assertion speaks.
+    // On a GPU the check would wait for it; there libtorch's own assertion reports the error.
     if (indices.is_cpu() && indices.numel() > 0) check(indices);
     return channels_first(at::embedding(weights[0], indices));
   }
@@ -49,9 +49,9 @@ class EmbeddingNode : public LayerNode {
     const auto smallest = indices.min().item<int64_t>();
     const auto largest = indices.max().item<int64_t>();
     if (smallest >= 0 && largest < rows_) return;
-    throw Error(fmt::format("Embedding has {} vectors, the batch asks for number {}", rows_,
+    throw Error(fmt::format("Embedding has {} vectors, the batch has index {}", rows_,
                             smallest < 0 ? smallest : largest),
-                "input_dim must be larger than the largest index; indices begin at 0");
+                "input_dim must be larger than the largest index; indices start at 0");
   }
 
   int64_t rows_, size_;

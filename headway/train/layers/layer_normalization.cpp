@@ -16,7 +16,10 @@ class LayerNormalizationNode : public LayerNode {
   std::string kind() const override { return "LayerNormalization"; }
 
   Shape output_shape(const Shape& input) const override {
-    if (input.rank() == 0) throw Error("LayerNormalization takes vectors, got single numbers");
+    if (input.rank() == 0) {
+      throw Error("LayerNormalization takes vectors, got single numbers",
+                  "add Reshape({1}) in front");
+    }
     known_size(kind(), input, input.rank() - 1);
     return input;
   }

@@ -13,8 +13,8 @@ class DropoutNode : public LayerNode {
  public:
   explicit DropoutNode(double rate) : rate_(rate) {
     if (rate < 0 || rate >= 1) {
-      throw Error(fmt::format("Dropout: a rate of {}", rate),
-                  "the rate is the share that is lost: 0 <= rate < 1");
+      throw Error(fmt::format("Dropout: invalid rate {}", rate),
+                  "the rate is the share of values that are dropped: 0 <= rate < 1");
     }
   }
 
@@ -52,8 +52,8 @@ class NormalizationNode : public LayerNode {
  public:
   explicit NormalizationNode(NormalizationOptions options) : options_(std::move(options)) {
     if (options_.mean.empty() || options_.variance.empty()) {
-      throw Error("Normalization without mean and variance",
-                  "give both, one value per channel or one for all");
+      throw Error("Normalization needs mean and variance",
+                  "give both: one value per channel, or one for all");
     }
   }
 
@@ -64,13 +64,14 @@ class NormalizationNode : public LayerNode {
       const auto count = static_cast<int64_t>(values->size());
       if (count == 1 || (input.rank() > 0 && fits({count}, {input[input.rank() - 1]}))) continue;
       throw Error(
-          fmt::format("Normalization has {} values for the last axis of {}", count, text(input)),
-          "give one per channel, or one for all");
+          fmt::format("Normalization: {} values of mean or variance do not fit the last axis of {}",
+                      count, text(input)),
+          "give one value per channel, or one for all");
     }
     return input;
   }
 
-  // Kept as weights, so that they live on the device and in checkpoints.
+  // Kept as weights, so that they are on the device and in checkpoints.
   std::vector<WeightSpec> weights(const Shape&) const override {
     return {constant("mean", options_.mean), constant("variance", options_.variance)};
   }

@@ -8,9 +8,10 @@
 namespace headway {
 namespace {
 
-// libtorch pads both sides alike, rounding the number of windows up or down. Uneven padding is had
-// without a copy: a stride of 1 pads more and drops the first output, a larger one pads less and
-// rounds up. libtorch's padding is -inf for the maximum and not counted in the average, as Keras'.
+// libtorch pads both sides alike and rounds the number of windows up or down. Uneven padding needs
+// no copy: with a stride of 1 both sides get the larger padding and the first output is dropped,
+// with a larger stride both get the smaller padding and the number is rounded up. As in Keras,
+// padding is -inf for the maximum and does not count in the average.
 struct Edge {
   int64_t padding, dropped;
 };
@@ -21,8 +22,8 @@ Edge edge(int64_t inputs, int64_t window, int64_t stride, Padding padding) {
   return {s.after, 1};
 }
 
-// Never falls: the largest input gives the largest output.
-bool grows(Activation activation) {
+// The largest input gives the largest output.
+bool is_monotonic(Activation activation) {
   switch (activation.kind()) {
     case Activation::kRelu:
     case Activation::kRelu6:
@@ -45,7 +46,7 @@ class PoolingNode : public LayerNode {
         window_(window),
         strides_(options.strides.value_or(window)),
         padding_(options.padding) {
-    require_positive(kind(), "a window", window_);
+    require_positive(kind(), "window size", window_);
     require_positive(kind(), "strides", strides_);
   }
 
@@ -66,9 +67,9 @@ class PoolingNode : public LayerNode {
     return apply_activation(y.slice(2, rows.dropped).slice(3, columns.dropped), behind_, 1);
   }
 
-  // Of a 2x2 window's four values only the largest need go through the activation.
+  // Only the largest value of a window goes through the activation then.
   std::shared_ptr<const LayerNode> with_activation_behind(Activation activation) const override {
-    if (pool_ != Pool::kMax || !grows(activation)) return nullptr;
+    if (pool_ != Pool::kMax || !is_monotonic(activation)) return nullptr;
     auto copy = std::make_shared<PoolingNode>(*this);
     copy->behind_ = activation;
     return copy;

@@ -19,17 +19,18 @@ double constant_of(const Initializer& initializer) {
   return initializer.kind() == Initializer::kOnes ? 1 : initializer.value();
 }
 
-// Gates lie in libtorch's order: input, forget, cell, output; reset, update, new. An LSTM has one
-// bias, a GRU Keras' two (input's and recurrent's).
+// Gates are in libtorch's order: input, forget, cell, output (LSTM); reset, update, new (GRU). As
+// in Keras, an LSTM has one bias, a GRU two (for the input and for the state).
 class RecurrentNode : public LayerNode {
  public:
   RecurrentNode(Cell cell, int64_t units, RecurrentOptions options)
       : cell_(cell), units_(units), options_(std::move(options)) {
-    if (units < 1) throw Error(fmt::format("{}: {} units", kind(), units), "give at least one");
-    if (forgets_from_one() && !is_constant(options_.bias_initializer)) {
-      throw Error(fmt::format("{}: a bias that begins {} and a forget gate that begins at 1",
+    if (units < 1)
+      throw Error(fmt::format("{}: invalid units {}", kind(), units), "units must be at least 1");
+    if (forget_bias_is_one() && !is_constant(options_.bias_initializer)) {
+      throw Error(fmt::format("{}: bias_initializer '{}' cannot be used with unit_forget_bias",
                               kind(), options_.bias_initializer.name()),
-                  "set unit_forget_bias = false");
+                  "set unit_forget_bias = false, or use a constant bias_initializer");
     }
   }
 
@@ -37,9 +38,10 @@ class RecurrentNode : public LayerNode {
 
   Shape output_shape(const Shape& input) const override {
     if (input.rank() != 2) {
-      throw Error(fmt::format("{} takes steps x features, got {}", kind(), text(input)),
-                  "a recurrent layer in front needs return_sequences = true, indices an Embedding, "
-                  "a series of numbers Reshape({steps, 1})");
+      throw Error(
+          fmt::format("{} takes steps x features, got {}", kind(), text(input)),
+          "after a recurrent layer: set its return_sequences = true; for indices: add Embedding in "
+          "front; for a series of numbers: add Reshape({steps, 1}) in front");
     }
     known_size(kind(), input, 1);
     const int64_t outputs = units_ * directions();
@@ -75,7 +77,7 @@ class RecurrentNode : public LayerNode {
  private:
   int64_t directions() const { return options_.bidirectional ? 2 : 1; }
   int64_t gates() const { return (cell_ == Cell::kLstm ? 4 : 3) * units_; }
-  bool forgets_from_one() const {
+  bool forget_bias_is_one() const {
     return cell_ == Cell::kLstm && options_.use_bias && options_.unit_forget_bias;
   }
 
@@ -105,14 +107,14 @@ class RecurrentNode : public LayerNode {
                     .initializer = options_.bias_initializer,
                     .fan_in = gates(),
                     .fan_out = gates()};
-    if (!forgets_from_one()) return spec;
+    if (!forget_bias_is_one()) return spec;
     spec.values.assign(gates(), constant_of(options_.bias_initializer));
     std::fill_n(spec.values.begin() + units_, units_, 1.0);
     return spec;
   }
 
-  // libtorch's LSTM adds two biases. The second is a zero that is no weight: as one it would get
-  // the gradient of the first, and every step would count twice.
+  // libtorch's LSTM adds two biases. The second is a constant zero: if it were a weight, it would
+  // get the same gradient as the first, and every update would count twice.
   std::vector<at::Tensor> arguments(std::span<const at::Tensor> weights) const {
     std::vector<at::Tensor> out;
     const size_t each = weights.size() / directions();

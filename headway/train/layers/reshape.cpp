@@ -15,7 +15,9 @@ class InputNode : public LayerNode {
  public:
   explicit InputNode(const Shape& shape) : shape_(shape) {
     for (const int64_t size : shape)
-      if (size != kAny && size < 1) throw Error(fmt::format("Input of {}", text(shape)));
+      if (size != kAny && size < 1)
+        throw Error(fmt::format("Input: invalid shape {}", text(shape)),
+                    "sizes must be at least 1, or kAny");
   }
 
   std::string kind() const override { return "Input"; }
@@ -23,7 +25,7 @@ class InputNode : public LayerNode {
   Shape output_shape(const Shape& input) const override {
     if (input.rank() > 0 && !fits(input, shape_)) {
       throw Error(fmt::format("the model takes {}, the samples are {}", text(shape_), text(input)),
-                  "change Input, or the dataset that feeds it");
+                  "change Input, or the dataset");
     }
     return shape_;
   }
@@ -44,8 +46,8 @@ class ReshapeNode : public LayerNode {
     const bool sizes = std::all_of(shape.begin(), shape.end(),
                                    [](int64_t size) { return size > 0 || size == kAny; });
     if (!sizes || std::count(shape.begin(), shape.end(), kAny) > 1) {
-      throw Error(fmt::format("{} to {}", kind_, text(shape)),
-                  "sizes are at least 1; at most one may be kAny");
+      throw Error(fmt::format("{}: invalid shape {}", kind_, text(shape)),
+                  "sizes must be at least 1; at most one may be kAny");
     }
   }
 
@@ -57,10 +59,12 @@ class ReshapeNode : public LayerNode {
     if (count == kAny) return shape_;
     int64_t fixed = 1;
     for (const int64_t size : shape_) fixed *= size == kAny ? 1 : size;
-    if (free == shape_.end() ? fixed != count : count % fixed != 0) {
-      throw Error(fmt::format("{} cannot make {} of {}: {} values, not {}", kind_, text(shape_),
-                              text(input), count, fixed),
-                  "the number of values in a sample must stay the same");
+    const bool all_fixed = free == shape_.end();
+    if (all_fixed ? fixed != count : count % fixed != 0) {
+      throw Error(
+          fmt::format("{} cannot turn {} into {}: {} values are not {}{}", kind_, text(input),
+                      text(shape_), count, all_fixed ? "" : "a multiple of ", fixed),
+          "the number of values in a sample must stay the same");
     }
     Shape output = shape_;
     if (free != shape_.end()) output[static_cast<int>(free - shape_.begin())] = count / fixed;
@@ -70,7 +74,7 @@ class ReshapeNode : public LayerNode {
   at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor>, const Mode&) const override {
     std::vector<int64_t> sizes{x.size(0)};
     sizes.insert(sizes.end(), shape_.begin(), shape_.end());
-    // A view as long as images lie in channels-last memory.
+    // A view while images are in channels-last memory.
     return channels_first(channels_last(x).reshape(sizes));
   }
 

@@ -18,7 +18,7 @@ class ResidualNode : public LayerNode {
  public:
   ResidualNode(std::vector<Layer> layers, ResidualOptions options, Branches branches)
       : layers_(std::move(layers)), options_(std::move(options)), branches_(std::move(branches)) {
-    if (layers_.empty()) throw Error("Residual without layers", "give it at least one");
+    if (layers_.empty()) throw Error("Residual has no layers", "give it at least one layer");
   }
 
   std::string kind() const override { return "Residual"; }
@@ -29,8 +29,9 @@ class ResidualNode : public LayerNode {
     const Branches branches = plan(input);
     const Shape &main = branches.main.output(), &shortcut = branches.shortcut.output();
     if (!fits(main, shortcut)) {
-      throw Error(fmt::format("Residual adds {} to a shortcut of {}", text(main), text(shortcut)),
-                  "give .shortcut a Conv2D of size 1 with the same filters and strides");
+      throw Error(
+          fmt::format("Residual cannot add {} to a shortcut of {}", text(main), text(shortcut)),
+          "give .shortcut a Conv2D of size 1 with the same filters and strides");
     }
     return main;
   }

@@ -15,7 +15,7 @@ int64_t whole_root(int64_t n) {
   return root * root == n ? root : 0;
 }
 
-// The image that a vector or a plane of grey values most likely is.
+// The image shape that a vector or a grey image most likely stands for.
 std::string likely_image(const Shape& input) {
   if (input.rank() == 2) return fmt::format("{{{}, {}, 1}}", input[0], input[1]);
   if (input.rank() == 1 && input[0] > 1) {
@@ -55,8 +55,8 @@ int64_t count_or_any(const Shape& shape) {
 int64_t known_size(const std::string& kind, const Shape& input, int axis) {
   if (input[axis] != kAny) return input[axis];
   throw Error(
-      fmt::format("{} must know the size of its input's axis {}, got {}", kind, axis, text(input)),
-      "only sizes that no weight depends on, as the steps of a sequence, may be kAny");
+      fmt::format("{} must know the size of axis {} of its input, got {}", kind, axis, text(input)),
+      "only sizes that no weight depends on, such as the steps of a sequence, may be kAny");
 }
 
 void require_image(const std::string& kind, const Shape& input) {

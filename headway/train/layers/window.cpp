@@ -28,15 +28,15 @@ Shape slide_over(const std::string& kind, const Shape& image, Size2D window, Siz
     throw Error(
         fmt::format("{}'s window of {}x{} is larger than the image, {}", kind, window.height,
                     window.width, text(image)),
-        "take a smaller window, .padding = \"same\", or smaller strides in the layers before");
+        "use a smaller window, .padding = \"same\", or smaller strides in the layers before");
   }
   return {height, width, channels};
 }
 
 void require_positive(const std::string& kind, const char* what, Size2D size) {
   if (size.height > 0 && size.width > 0) return;
-  throw Error(fmt::format("{}: {} of {}x{}", kind, what, size.height, size.width),
-              "give at least 1 in both directions");
+  throw Error(fmt::format("{}: invalid {} {}x{}", kind, what, size.height, size.width),
+              "both must be at least 1");
 }
 
 }  // namespace headway

@@ -14,7 +14,9 @@ class ZeroPaddingNode : public LayerNode {
  public:
   explicit ZeroPaddingNode(Size2D padding) : padding_(padding) {
     if (padding.height < 0 || padding.width < 0) {
-      throw Error(fmt::format("ZeroPadding2D of {}x{}", padding.height, padding.width));
+      throw Error(
+          fmt::format("ZeroPadding2D: invalid padding {}x{}", padding.height, padding.width),
+          "both must be 0 or more");
     }
   }
 

@@ -7,7 +7,7 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-// The tensors of one role side by side, as foreach kernels take them.
+// One list of tensors per role, as foreach kernels take them.
 struct Columns {
   Tensors w, g, first, second, third;
 
@@ -81,7 +81,8 @@ at::Tensor clip_foreach(std::vector<StepTensors>& weights, const Clipping& clip)
   Tensors norms;
   for (const StepTensors& t : weights) norms.push_back(at::norm(t.gradient));
   const at::Tensor norm = at::norm(at::stack(norms));
-  // An infinite norm makes everything NaN, as in Keras, instead of standing still unnoticed.
+  // An infinite norm makes all weights NaN, as in Keras: otherwise they would silently stay as they
+  // are.
   const at::Tensor scale =
       *clip.by_global_norm / norm.clamp_min(*clip.by_global_norm) + (norm - norm);
   for (StepTensors& t : weights) t.gradient = t.gradient * scale;

@@ -7,8 +7,8 @@
 namespace headway {
 namespace {
 
-constexpr int64_t kGrain = 32768;        // values: below, waking threads costs more than they save
-constexpr int64_t kNormBlock = 1 << 14;  // values summed alone, whoever does it
+constexpr int64_t kGrain = 32768;  // values; for fewer, waking threads costs more than they save
+constexpr int64_t kNormBlock = 1 << 14;  // values that one thread sums as a block
 
 template <typename T>
 T* data_of(const at::Tensor& tensor) {
@@ -46,7 +46,7 @@ at::ScalarType computed_in(at::ScalarType type) {
 }
 
 void step_fused(const std::vector<StepTensors>& weights, const StepFactors& factors) {
-  std::vector<int64_t> ends;  // of each weight, as if all lay in one row
+  std::vector<int64_t> ends;  // of each weight, as if all were one array
   int64_t total = 0;
   for (const StepTensors& w : weights) ends.push_back(total += w.weight.numel());
   at::parallel_for(0, total, kGrain, [&](int64_t begin, int64_t end) {

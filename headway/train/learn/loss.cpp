@@ -11,8 +11,8 @@ using Kind = Loss::Kind;
 
 Loss crossentropy(Kind kind, const CrossentropyOptions& o) {
   if (o.label_smoothing < 0 || o.label_smoothing > 1)
-    throw Error(fmt::format("label smoothing of {:g}", o.label_smoothing),
-                "give a share from 0 (none) to 1");
+    throw Error(fmt::format("invalid label_smoothing {:g}", o.label_smoothing),
+                "give a value from 0 (none) to 1");
   return {.kind = kind, .from_logits = o.from_logits, .label_smoothing = o.label_smoothing};
 }
 
@@ -49,11 +49,12 @@ void Loss::check_fits(Activation last) const {
   if (!is_crossentropy(kind) || from_logits != gives_probabilities(last)) return;
   const char* activation = kind == Kind::kBinaryCrossentropy ? "sigmoid" : "softmax";
   if (from_logits)
-    throw Error(fmt::format("{} from logits, but the model ends {}: the loss would squash its "
-                            "probabilities a second time",
-                            name(), end_of(last)),
-                fmt::format("leave out the last {}, or from_logits", last.name()),
-                "loss-output-mismatch");
+    throw Error(
+        fmt::format("{} has from_logits = true, but the model ends {}, which would be applied "
+                    "twice",
+                    name(), end_of(last)),
+        fmt::format("remove the last {}, or remove from_logits", last.name()),
+        "loss-output-mismatch");
   throw Error(fmt::format("{} expects probabilities, but the model ends {}", name(), end_of(last)),
               fmt::format("end the model in .activation = \"{}\", or give the loss "
                           "{{.from_logits = true}}",
@@ -65,7 +66,8 @@ Loss MeanSquaredError() { return {.kind = Kind::kMeanSquaredError}; }
 Loss MeanAbsoluteError() { return {.kind = Kind::kMeanAbsoluteError}; }
 
 Loss Huber(double delta) {
-  if (!(delta > 0)) throw Error(fmt::format("huber with delta {:g}", delta), "give more than 0");
+  if (!(delta > 0))
+    throw Error(fmt::format("huber: invalid delta {:g}", delta), "delta must be greater than 0");
   return {.kind = Kind::kHuber, .delta = delta};
 }
 

@@ -12,11 +12,11 @@ class Tensor;
 namespace headway {
 
 struct CrossentropyOptions {
-  bool from_logits = false;  // true: the model ends linear, without softmax or sigmoid
+  bool from_logits = false;  // true: the model ends without softmax or sigmoid
   double label_smoothing = 0;
 };
 
-// What training makes small: Keras' formulas, mean over the batch.
+// What training minimises: Keras' formulas, mean over the batch.
 //
 //   model.compile({.loss = SparseCategoricalCrossentropy({.from_logits = true})});
 struct Loss {
@@ -34,12 +34,13 @@ struct Loss {
   bool from_logits = false;
   double label_smoothing = 0;
   double delta = 1;  // huber
-  // (target, output) -> one number per sample, or one for all.
+  // (labels, outputs) -> one number per sample, or one for all.
   std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> custom{};
 
   std::string name() const;  // "sparse_categorical_crossentropy"
-  // Throws when a model that ends in `last` would not learn from this, with the remedy: softmax
-  // missing under a loss that expects probabilities, softmax under one that expects logits.
+  // Error, with the remedy, when a model that ends in `last` would not learn with this loss:
+  // without softmax before a loss that expects probabilities, with softmax before one that expects
+  // logits.
   void check_fits(Activation last) const;
 };
 

@@ -18,15 +18,15 @@ at::Tensor column(std::initializer_list<double> values) {
   return at::tensor(values, at::kDouble).unsqueeze(1);
 }
 
-double value(const Loss& loss, const at::Tensor& target, const at::Tensor& output,
+double value(const Loss& loss, const at::Tensor& labels, const at::Tensor& output,
              Activation missing = {}, const at::Tensor& weights = {}) {
-  return compute_loss(loss, target, output, missing, weights).item<double>();
+  return compute_loss(loss, labels, output, missing, weights).item<double>();
 }
 
-at::Tensor gradient(const Loss& loss, const at::Tensor& target, at::Tensor output,
+at::Tensor gradient(const Loss& loss, const at::Tensor& labels, at::Tensor output,
                     Activation missing = {}) {
   output = output.clone().requires_grad_();
-  compute_loss(loss, target, output, missing).backward();
+  compute_loss(loss, labels, output, missing).backward();
   return output.grad();
 }
 
@@ -41,15 +41,15 @@ TEST(ComputeLoss, AgreesWithPaper) {
 }
 
 TEST(ComputeLoss, WeightsDoNotChangeTheDivisor) {
-  const at::Tensor target = column({0, 0}), output = column({1, 3});
-  EXPECT_DOUBLE_EQ(value(MeanSquaredError(), target, output, {}, at::tensor({1.0, 0.0})), 0.5);
-  EXPECT_DOUBLE_EQ(value(MeanSquaredError(), target, output, {}, at::tensor({2.0, 2.0})), 10);
+  const at::Tensor labels = column({0, 0}), output = column({1, 3});
+  EXPECT_DOUBLE_EQ(value(MeanSquaredError(), labels, output, {}, at::tensor({1.0, 0.0})), 0.5);
+  EXPECT_DOUBLE_EQ(value(MeanSquaredError(), labels, output, {}, at::tensor({2.0, 2.0})), 10);
 }
 
 TEST(ComputeLoss, AWeightCountsForAllStepsOfItsSample) {
-  const at::Tensor target = at::zeros({2, 3}, at::kLong);
+  const at::Tensor labels = at::zeros({2, 3}, at::kLong);
   const at::Tensor output = at::full({2, 3, 4}, 0.25, at::kDouble);
-  EXPECT_NEAR(value(SparseCategoricalCrossentropy(), target, output, {}, at::tensor({1.0, 0.0})),
+  EXPECT_NEAR(value(SparseCategoricalCrossentropy(), labels, output, {}, at::tensor({1.0, 0.0})),
               std::log(4) / 2, 1e-12);
 }
 
@@ -71,9 +71,9 @@ TEST(ComputeLoss, AFarAwayLogitStillHasAGradient) {
 }
 
 TEST(ComputeLoss, AnActivationThatTheLossDoesNotReplaceIsApplied) {
-  const at::Tensor x = row({1, 2, 3}), target = row({0, 0, 1});
-  EXPECT_DOUBLE_EQ(value(MeanSquaredError(), target, x, "softmax"),
-                   value(MeanSquaredError(), target, x.softmax(-1)));
+  const at::Tensor x = row({1, 2, 3}), labels = row({0, 0, 1});
+  EXPECT_DOUBLE_EQ(value(MeanSquaredError(), labels, x, "softmax"),
+                   value(MeanSquaredError(), labels, x.softmax(-1)));
 }
 
 TEST(ComputeLoss, TheGpuAgrees) {
@@ -95,8 +95,8 @@ TEST(ComputeLoss, ANanStaysOne) {
 }
 
 TEST(ComputeLoss, HalfFloatsAreSummedInSinglePrecision) {
-  const at::Tensor target = at::zeros({70000, 1}), output = at::ones({70000, 1}, at::kBFloat16);
-  const at::Tensor loss = compute_loss(MeanSquaredError(), target, output, {});
+  const at::Tensor labels = at::zeros({70000, 1}), output = at::ones({70000, 1}, at::kBFloat16);
+  const at::Tensor loss = compute_loss(MeanSquaredError(), labels, output, {});
   EXPECT_EQ(loss.scalar_type(), at::kFloat);
   EXPECT_EQ(loss.item<float>(), 1);
 }
@@ -111,9 +111,9 @@ TEST(ComputeLoss, CustomGivesOneNumberPerSampleOrOneForAll) {
 }
 
 TEST(ComputeLoss, TellsWhichLossFitsTheTargets) {
-  const auto hint = [](const Loss& loss, const at::Tensor& target, const at::Tensor& output) {
+  const auto hint = [](const Loss& loss, const at::Tensor& labels, const at::Tensor& output) {
     try {
-      value(loss, target, output);
+      value(loss, labels, output);
     } catch (const Error& e) {
       return e.what() + std::string();
     }

@@ -33,7 +33,7 @@ TEST(Loss, CrossentropyOfProbabilitiesNeedsAnActivationThatGivesThem) {
 
 TEST(Loss, CrossentropyOfLogitsNeedsAModelWithoutSuchAnActivation) {
   const Loss loss = SparseCategoricalCrossentropy({.from_logits = true});
-  EXPECT_EQ(remedy(loss, "softmax"), "leave out the last softmax, or from_logits");
+  EXPECT_EQ(remedy(loss, "softmax"), "remove the last softmax, or remove from_logits");
   EXPECT_EQ(remedy(loss, "linear"), "fits");
   EXPECT_NE(remedy(BinaryCrossentropy({.from_logits = true}), "sigmoid"), "fits");
 }

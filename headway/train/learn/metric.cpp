@@ -21,7 +21,7 @@ Metric Accuracy(std::optional<double> threshold) {
 }
 
 Metric TopKAccuracy(int k) {
-  if (k < 1) throw Error(fmt::format("top-{} accuracy", k), "count at least the best one");
+  if (k < 1) throw Error(fmt::format("TopKAccuracy: invalid k {}", k), "k must be at least 1");
   return {.kind = Metric::Kind::kTopK, .k = k};
 }
 

@@ -10,10 +10,10 @@ at::Tensor outputs(std::initializer_list<double> values, int64_t classes) {
   return at::tensor(values, at::kDouble).view({-1, classes});
 }
 
-double once(const Metric& metric, const Loss& loss, const at::Tensor& target,
+double once(const Metric& metric, const Loss& loss, const at::Tensor& labels,
             const at::Tensor& output, Activation missing = {}) {
   MetricState state(metric, loss);
-  state.update(target, output, missing);
+  state.update(labels, output, missing);
   return state.value();
 }
 
@@ -44,22 +44,22 @@ TEST(MetricState, GoesOnFromItsSums) {
   EXPECT_EQ(b.value(), 3);
 }
 
-TEST(MetricState, ProbabilitiesAreHalvedAtOneHalfAndLogitsAtZero) {
-  const at::Tensor target = at::tensor({1, 0, 1}), logits = outputs({0.2, -3, -0.1}, 1);
-  EXPECT_DOUBLE_EQ(once(Accuracy(), BinaryCrossentropy({.from_logits = true}), target, logits),
+TEST(MetricState, TheThresholdIsOneHalfForProbabilitiesAndZeroForLogits) {
+  const at::Tensor labels = at::tensor({1, 0, 1}), logits = outputs({0.2, -3, -0.1}, 1);
+  EXPECT_DOUBLE_EQ(once(Accuracy(), BinaryCrossentropy({.from_logits = true}), labels, logits),
                    2.0 / 3);
-  EXPECT_DOUBLE_EQ(once(Accuracy(), BinaryCrossentropy(), target, logits, "sigmoid"), 2.0 / 3);
-  EXPECT_DOUBLE_EQ(once(Accuracy(), BinaryCrossentropy(), target, logits.sigmoid()), 2.0 / 3);
-  EXPECT_DOUBLE_EQ(once(Accuracy(0.99), BinaryCrossentropy(), target, logits, "sigmoid"), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(once(Accuracy(), BinaryCrossentropy(), labels, logits, "sigmoid"), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(once(Accuracy(), BinaryCrossentropy(), labels, logits.sigmoid()), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(once(Accuracy(0.99), BinaryCrossentropy(), labels, logits, "sigmoid"), 1.0 / 3);
 }
 
 TEST(MetricState, SeveralAnswersAreJudgedOneByOne) {
-  const at::Tensor target = outputs({1, 1, 0, 0}, 4), output = outputs({0.9, 0.1, 0.1, 0.2}, 4);
-  EXPECT_EQ(once(Accuracy(), BinaryCrossentropy(), target, output), 0.75);
-  EXPECT_EQ(once(Accuracy(), CategoricalCrossentropy(), target, output), 1);
+  const at::Tensor labels = outputs({1, 1, 0, 0}, 4), output = outputs({0.9, 0.1, 0.1, 0.2}, 4);
+  EXPECT_EQ(once(Accuracy(), BinaryCrossentropy(), labels, output), 0.75);
+  EXPECT_EQ(once(Accuracy(), CategoricalCrossentropy(), labels, output), 1);
 }
 
-TEST(MetricState, EqualOutputsShareTheBetterPlace) {
+TEST(MetricState, EqualOutputsShareTheBetterRank) {
   const Loss loss = SparseCategoricalCrossentropy();
   const at::Tensor output = outputs({0.4, 0.2, 0.2, 0.2}, 4);
   EXPECT_EQ(once(TopKAccuracy(1), loss, at::tensor({3}), output), 0);

@@ -11,12 +11,13 @@ namespace {
 
 void check_share(const char* name, double value) {
   if (value >= 0 && value <= 1) return;
-  throw Error(fmt::format("optimizer: {} is {:g}", name, value), "give a value from 0 to 1");
+  throw Error(fmt::format("optimizer: invalid {} {:g}", name, value), "give a value from 0 to 1");
 }
 
 void check_not_negative(const char* name, double value) {
   if (value >= 0 && std::isfinite(value)) return;
-  throw Error(fmt::format("optimizer: {} is {:g}", name, value), "give a finite number, 0 or more");
+  throw Error(fmt::format("optimizer: invalid {} {:g}", name, value),
+              "give a finite number, 0 or more");
 }
 
 void check_clipping(const Clipping& clip) {
@@ -25,8 +26,8 @@ void check_clipping(const Clipping& clip) {
   check_not_negative("clip.by_global_norm", clip.by_global_norm.value_or(0));
   const int set = (clip.by_value > 0) + (clip.by_norm > 0) + (clip.by_global_norm > 0);
   if (set > 1)
-    throw Error("optimizer: gradients would be clipped in more than one way",
-                "set one of by_value, by_norm and by_global_norm");
+    throw Error("optimizer: more than one kind of clipping is set",
+                "set only one of by_value, by_norm and by_global_norm");
 }
 
 Optimizer checked(Optimizer optimizer) {

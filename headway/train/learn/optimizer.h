@@ -7,9 +7,9 @@
 
 namespace headway {
 
-// Cuts gradients before the step. At most one of them may be set, as in Keras.
+// Limits gradients before the step. At most one of these may be set, as in Keras.
 struct Clipping {
-  std::optional<double> by_value{};        // each value into -v .. v
+  std::optional<double> by_value{};        // each value to -v .. v
   std::optional<double> by_norm{};         // each weight's gradient to this length
   std::optional<double> by_global_norm{};  // all of them together to this length
 };
@@ -69,7 +69,7 @@ struct Optimizer {
 
   int slots() const;             // tensors kept per weight: 2 for Adam
   std::string describe() const;  // "adam, learning rate 0.001"
-  void check() const;            // Error names the setting that cannot be; the makers below call it
+  void check() const;            // Error names the invalid setting; the functions below call it
 };
 
 Optimizer SGD(SGDOptions options = {});

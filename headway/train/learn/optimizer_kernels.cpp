@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
-// Memory sets the pace here: wider vectors gain nothing, and each target takes time to compile.
+// Memory bandwidth is the limit here: wider vectors gain nothing, and each target takes time to
+// compile.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headway/train/learn/optimizer_kernels.cpp"
@@ -21,7 +22,7 @@ using Tag = hn::ScalableTag<T>;
 template <typename T>
 using Vector = hn::Vec<Tag<T>>;
 
-// StepFactors in the type of the weights. Complements are made in double: 1 - 0.999f is off by
+// StepFactors in the type of the weights. Complements are computed in double: 1 - 0.999f is off by
 // 1e-5.
 template <typename T>
 struct Factors {
@@ -100,7 +101,7 @@ struct RmsProp {
 
 // ---- the pass ----
 
-// Comparisons, not Min and Max: a NaN must stay one.
+// Comparisons, not Min and Max: a NaN must stay a NaN.
 template <class D, class V>
 HWY_INLINE V clamp(D d, V g, hn::TFromD<D> limit) {
   const V high = hn::Set(d, limit), low = hn::Set(d, -limit);
@@ -126,7 +127,7 @@ HWY_INLINE void one_vector(const Factors<T>& f, const StepArrays<T>& p, int64_t 
   if constexpr (Rule::kThird) hn::StoreU(c, d, p.third + i);
 }
 
-// Fewer values than a vector holds, through a buffer: the same arithmetic as everywhere.
+// For fewer values than a vector holds: through a buffer, with the same arithmetic.
 template <class Rule, bool kClamp, typename T>
 HWY_NOINLINE void last_values(const Factors<T>& f, const StepArrays<T>& p, int64_t count) {
   HWY_ALIGN T memory[5][HWY_MAX_BYTES / sizeof(T)] = {};

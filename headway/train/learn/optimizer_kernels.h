@@ -3,8 +3,8 @@
 #include <cstdint>
 
 // Inside train/: the arithmetic of one optimizer step over plain arrays. SIMD, one pass, no
-// libtorch. Every value is computed alike wherever it lies in its array, so that splitting an array
-// among threads changes no bit.
+// libtorch. A value is computed in the same way wherever it is in its array, so that dividing an
+// array among threads changes no bit.
 namespace headway {
 
 enum class StepRule : uint8_t {
@@ -19,12 +19,12 @@ enum class StepRule : uint8_t {
   kRMSpropCenteredMomentum,
 };
 
-// What one step does to every weight alike.
+// The constants of one step, the same for all weights.
 struct StepFactors {
   StepRule rule = StepRule::kSGD;
   double rate = 0;   // learning rate; Adam's with its bias correction
-  double decay = 0;  // share of the weight that goes first: weight decay * learning rate
-  double limit = 0;  // gradient's values into -limit .. limit; 0: as they are
+  double decay = 0;  // share of the weight that is subtracted first: weight decay * learning rate
+  double limit = 0;  // gradients are clipped to -limit .. limit; 0: not clipped
   double momentum = 0;
   double beta_1 = 0, beta_2 = 0;
   double rho = 0;

@@ -41,7 +41,7 @@ StepRule rule_of(const Optimizer& o) {
   return StepRule::kSGD;
 }
 
-// Do both lie in memory in the same order? The stride of an axis of length 1 says nothing.
+// Are both in memory in the same order? The stride of an axis of length 1 does not matter.
 bool same_order(const at::Tensor& a, const at::Tensor& b) {
   for (int64_t axis = 0; axis < a.dim(); ++axis)
     if (a.size(axis) != 1 && a.stride(axis) != b.stride(axis)) return false;
@@ -58,21 +58,18 @@ at::Tensor laid_out_as(const at::Tensor& weight, const at::Tensor& gradient) {
 
 }  // namespace
 
-OptimizerState::OptimizerState(const Optimizer& optimizer, std::vector<at::Tensor> parameters)
+OptimizerState::OptimizerState(const Optimizer& optimizer, std::vector<at::Tensor> weights)
     : optimizer_(optimizer) {
   optimizer_.check();
   const auto names = slot_names(optimizer_);
-  for (at::Tensor& parameter : parameters) {
+  for (at::Tensor& weight : weights) {
     const auto slot = [&](size_t i) {
       if (!*names[i]) return at::Tensor();
-      return at::zeros_like(parameter.detach(), computed_in(parameter.scalar_type()));
+      return at::zeros_like(weight.detach(), computed_in(weight.scalar_type()));
     };
-    fused_ = fused_ && can_fuse(parameter);
-    states_.push_back({.weight = parameter,
-                       .gradient = {},
-                       .first = slot(0),
-                       .second = slot(1),
-                       .third = slot(2)});
+    fused_ = fused_ && can_fuse(weight);
+    states_.push_back(
+        {.weight = weight, .gradient = {}, .first = slot(0), .second = slot(1), .third = slot(2)});
   }
 }
 
@@ -89,14 +86,14 @@ std::vector<StepTensors> OptimizerState::gather() const {
   return active;
 }
 
-// What the step was computed on becomes the weight again, where it was another.
+// Where the step was computed on a converted copy, copies the result into the weight.
 void OptimizerState::put_back(const std::vector<StepTensors>& active) {
   auto done = active.begin();
   for (StepTensors& state : states_) {
     if (!state.weight.grad().defined()) continue;
     const at::Tensor& stepped = (done++)->weight;
     if (!stepped.is_same(state.weight)) state.weight.copy_(stepped);
-    // So that autograd notices when an older graph still needs the weights of before.
+    // So that autograd notices when an older graph still needs the previous values.
     else if (fused_) state.weight.unsafeGetTensorImpl()->bump_version();
   }
 }
@@ -134,7 +131,8 @@ void OptimizerState::clip_fused(std::vector<StepTensors>& weights) {
   for (double sum : squares) norm += sum;
   norm = std::sqrt(norm);
   last_global_norm_ = at::scalar_tensor(norm, at::kDouble);
-  // An infinite norm makes everything NaN, as in Keras, instead of standing still unnoticed.
+  // An infinite norm makes all weights NaN, as in Keras: otherwise they would silently stay as they
+  // are.
   const double scale = *clip.by_global_norm / std::max(norm, *clip.by_global_norm) + (norm - norm);
   for (StepTensors& w : weights) w.gradient_scale = scale;
 }

@@ -14,8 +14,8 @@ namespace {
 
 void check_decay_steps(int64_t steps) {
   if (steps > 0) return;
-  throw Error(fmt::format("the learning rate decays over {} steps", steps),
-              "give the number of batches the decay takes, at least 1");
+  throw Error(fmt::format("learning rate schedule: invalid decay_steps {}", steps),
+              "give the number of steps the decay takes, at least 1");
 }
 
 }  // namespace
@@ -41,7 +41,8 @@ Schedule Schedule::exponential(double initial, int64_t decay_steps, double rate,
 
 Schedule Schedule::step(double initial, std::vector<int64_t> boundaries, double factor) {
   if (!std::is_sorted(boundaries.begin(), boundaries.end()))
-    throw Error("the boundaries of a step schedule are not in order", "sort them, smallest first");
+    throw Error("learning rate schedule: the boundaries are not in order",
+                "sort them, smallest first");
   Schedule schedule(initial);
   schedule.kind_ = Kind::kStep;
   schedule.factor_ = factor;
@@ -50,7 +51,9 @@ Schedule Schedule::step(double initial, std::vector<int64_t> boundaries, double 
 }
 
 Schedule Schedule::with_warmup(int64_t steps) const {
-  if (steps < 0) throw Error(fmt::format("a warm-up of {} steps", steps), "give 0 or more");
+  if (steps < 0)
+    throw Error(fmt::format("learning rate schedule: invalid warm-up of {} steps", steps),
+                "give 0 or more");
   Schedule schedule = *this;
   schedule.warmup_steps_ = steps;
   return schedule;

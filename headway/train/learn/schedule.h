@@ -18,9 +18,10 @@ class Schedule {
   // initial * rate ^ (step / decay_steps); staircase: the exponent rounded down.
   static Schedule exponential(double initial, int64_t decay_steps, double rate,
                               bool staircase = false);
-  // initial * factor ^ (number of `boundaries` that are behind; step 10 is not yet behind 10).
+  // initial * factor ^ (number of `boundaries` passed; step 10 has not passed 10 yet).
   static Schedule step(double initial, std::vector<int64_t> boundaries, double factor = 0.1);
-  // This schedule behind a linear rise from 0 over `steps`; its own step 0 is the rise's end.
+  // This schedule after a linear rise from 0 over `steps`; its own step 0 is at the end of the
+  // rise.
   Schedule with_warmup(int64_t steps) const;
 
   double at(int64_t step) const;

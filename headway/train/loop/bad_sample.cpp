@@ -19,9 +19,9 @@ void check_finite(const Batch& batch, const Field& field, int64_t step) {
   const int64_t rows = field.value.rank() > 0 ? field.value.dim(0) : 1;
   const auto index = static_cast<int64_t>(bad - values.begin());
   const int64_t per_row = std::max<int64_t>(1, static_cast<int64_t>(values.size()) / rows);
-  throw Error(fmt::format("{}: '{}' is {} at value {}", sample_name(batch, index / per_row, step),
-                          field.name.str(), *bad, index % per_row),
-              "mend the sample, or take it out with .filter()", "nan-loss");
+  throw Error(fmt::format("{}: value {} of '{}' is {}", sample_name(batch, index / per_row, step),
+                          index % per_row, field.name.str(), *bad),
+              "correct the sample, or remove it with .filter()", "nan-loss");
 }
 
 template <typename T>
@@ -33,12 +33,11 @@ void check_range(const Batch& batch, const Tensor& labels, int64_t classes, int6
   if (bad == values.end()) return;
   const int64_t rows = labels.rank() > 0 ? labels.dim(0) : 1;
   const int64_t per_row = std::max<int64_t>(1, static_cast<int64_t>(values.size()) / rows);
-  throw Error(fmt::format("{}: label {} is not one of 0 .. {}",
-                          sample_name(batch, (bad - values.begin()) / per_row, step),
-                          static_cast<int64_t>(*bad), classes - 1),
-              fmt::format("the model has {} outputs: give it as many as there are classes, or mend "
-                          "the labels",
-                          classes));
+  throw Error(
+      fmt::format("{}: label {} is outside 0 .. {}",
+                  sample_name(batch, (bad - values.begin()) / per_row, step),
+                  static_cast<int64_t>(*bad), classes - 1),
+      fmt::format("correct the label, or give the model one output per class: it has {}", classes));
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ std::string sample_name(const Batch& batch, int64_t row, int64_t step) {
   return fmt::format("sample {} of the batch of step {}", row, step);
 }
 
-void refuse_not_a_number(const Batch& batch, int64_t step) {
+void check_finite_values(const Batch& batch, int64_t step) {
   for (const Field& field : batch.fields()) {
     if (field.value.dtype() == DType::kFloat32) check_finite<float>(batch, field, step);
     if (field.value.dtype() == DType::kFloat64) check_finite<double>(batch, field, step);

@@ -17,24 +17,24 @@ class Training {
 
   virtual int64_t epoch() const = 0;   // 0 is the first
   virtual int64_t epochs() const = 0;  // how many are planned
-  virtual int64_t step() const = 0;    // optimizer steps since training began
+  virtual int64_t step() const = 0;    // steps since training began, before a resume too
   virtual double learning_rate() const = 0;
   virtual void scale_learning_rate(double factor) = 0;  // on top of the schedule, from now on
-  // Ends training behind this step or epoch; the reason is shown and kept in the history.
+  // Ends training after this step or epoch; the reason is shown and kept in the history.
   virtual void stop(const std::string& reason) = 0;
-  // Keeps a copy of the weights (in checkpoints too), and goes back to it.
+  // Keeps a copy of the weights (in checkpoints too), and restores it.
   virtual void remember_weights() = 0;
   virtual bool recall_weights() = 0;  // false: none were remembered
   virtual void save_weights(const std::string& path) const = 0;
-  // Said at once, between two progress lines, and kept in the history.
+  // Shown at once, between two progress lines, and kept in the history.
   virtual void warn(const std::string& text) = 0;
-  // Whether the doctor and its watchdog look on, from the next step: what that costs can be
-  // measured in one run. Without telemetry they never do.
+  // Turns the doctor and its watchdog on or off from the next step, so that one run can measure
+  // what they cost. Without telemetry they stay off.
   virtual void watch(bool on) = 0;
 };
 
-// Called by the training thread at the named moments. Whatever it needs after a resume it gives as
-// text to save().
+// Called by the training thread at the named moments. save() returns, as text, what it needs after
+// a resume.
 class Callback {
  public:
   virtual ~Callback() = default;
@@ -45,8 +45,8 @@ class Callback {
   // Called only when wants_batches(): on a GPU, reading the loss of each step waits for it.
   virtual void on_batch_end(Training&, double /*loss*/) {}
   virtual bool wants_batches() const { return false; }
-  // The loss of `step` is not a number, and the batch is not to blame. On the CPU the weights have
-  // not moved yet: stop() leaves them as they were.
+  // The loss of `step` is not finite, but the batch is. On the CPU the weights have not moved yet:
+  // stop() leaves them as they were.
   virtual void on_bad_loss(Training&, int64_t /*step*/, double /*loss*/) {}
   // May add to the logs.
   virtual void on_epoch_end(Training&, Logs&) {}
@@ -73,7 +73,7 @@ class MonitorMode {
     if (name == "auto") return kAuto;
     if (name == "min") return kMin;
     if (name == "max") return kMax;
-    throw "mode is \"auto\", \"min\" or \"max\"";
+    throw "mode must be \"auto\", \"min\" or \"max\"";
   }
 
   Kind kind_;
@@ -86,7 +86,7 @@ struct EarlyStoppingOptions {
   double min_delta = 0;
   bool restore_best_weights = false;
 };
-// Stops when what is monitored has not become better for `patience` epochs.
+// Stops when what is monitored has not improved for `patience` epochs.
 CallbackPtr EarlyStopping(EarlyStoppingOptions options = {});
 
 struct ReduceLROnPlateauOptions {
@@ -100,7 +100,7 @@ struct ReduceLROnPlateauOptions {
 };
 CallbackPtr ReduceLROnPlateau(ReduceLROnPlateauOptions options = {});
 
-// Keeps the weights of the best epoch in a file of their own.
+// Writes the weights of the best epoch so far to a file.
 struct SaveBestOptions {
   std::string monitor = "val_loss";
   MonitorMode mode = "auto";
@@ -108,14 +108,14 @@ struct SaveBestOptions {
 };
 CallbackPtr SaveBest(std::string path, SaveBestOptions options = {});
 
-// One line per epoch: epoch, every value of the logs, learning rate. A resumed run goes on behind
-// the epochs that are there.
+// One line per epoch: epoch, every value of the logs, learning rate. A resumed run keeps the
+// lines of the epochs before.
 CallbackPtr CSVLogger(std::string path);
 
-// Stops at the first loss that is not a number.
+// Stops at the first loss that is NaN or infinite.
 CallbackPtr TerminateOnNaN();
 
-// `rate(epoch, rate so far)` sets the learning rate when an epoch begins.
+// When an epoch begins, `rate(epoch, current rate)` gives its learning rate.
 CallbackPtr LearningRateScheduler(std::function<double(int64_t epoch, double rate)> rate);
 
 struct LambdaCallbackOptions {

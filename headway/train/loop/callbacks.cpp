@@ -13,7 +13,7 @@
 namespace headway {
 namespace {
 
-// Follows one value of the logs: is it better than ever, and since when is it not?
+// Follows one value of the logs: its best, and for how many epochs it has not improved.
 class Monitor {
  public:
   Monitor(std::string name, MonitorMode mode, double min_delta, int64_t patience = 0)
@@ -32,8 +32,8 @@ class Monitor {
     if (!value && !seen_) {
       std::string names;
       for (const auto& [key, unused] : logs) names += (names.empty() ? "" : ", ") + key;
-      throw Error(fmt::format("{} watches '{}', which is not in the logs", who, name()),
-                  fmt::format("there are {}{}", names,
+      throw Error(fmt::format("{} monitors '{}', which is not in the logs", who, name()),
+                  fmt::format("the logs have {}{}", names,
                               name().starts_with("val_") ? "; give fit a validation dataset" : ""));
     }
     seen_ = true;
@@ -46,8 +46,8 @@ class Monitor {
     waited_ = is ? 0 : waited_ + 1;
     return is;
   }
-  bool patience_lost() const { return waited_ > 0 && waited_ >= patience_; }
-  void forgive() { waited_ = 0; }
+  bool out_of_patience() const { return waited_ > 0 && waited_ >= patience_; }
+  void restart_patience() { waited_ = 0; }
   double best() const { return best_; }
   int64_t waited() const { return waited_; }
 
@@ -82,8 +82,8 @@ class EarlyStoppingCallback : public Callback {
     if (monitor_.better(*value)) {
       best_epoch_ = training.epoch();
       if (options_.restore_best_weights) training.remember_weights();
-    } else if (monitor_.patience_lost()) {
-      training.stop(fmt::format("{} has not become better than {:.4g} (epoch {}) for {} epochs",
+    } else if (monitor_.out_of_patience()) {
+      training.stop(fmt::format("{} has not been better than {:.4g} (epoch {}) for {} epochs",
                                 monitor_.name(), monitor_.best(), best_epoch_ + 1,
                                 monitor_.waited()));
     }
@@ -112,8 +112,8 @@ class PlateauCallback : public Callback {
       : options_(options),
         monitor_(options.monitor, options.mode, options.min_delta, options.patience) {
     if (options.factor <= 0 || options.factor >= 1) {
-      throw Error(fmt::format("ReduceLROnPlateau: factor {} does not reduce", options.factor),
-                  "give one between 0 and 1");
+      throw Error(fmt::format("ReduceLROnPlateau: invalid factor {}", options.factor),
+                  "factor must be between 0 and 1");
     }
   }
 
@@ -125,12 +125,12 @@ class PlateauCallback : public Callback {
     if (!value) return;
     if (cooling_ > 0) {
       --cooling_;
-      monitor_.forgive();
+      monitor_.restart_patience();
     }
-    if (monitor_.better(*value) || cooling_ > 0 || !monitor_.patience_lost()) return;
+    if (monitor_.better(*value) || cooling_ > 0 || !monitor_.out_of_patience()) return;
     const double rate = training.learning_rate();
     const double lower = std::max(rate * options_.factor, options_.min_learning_rate);
-    monitor_.forgive();
+    monitor_.restart_patience();
     cooling_ = options_.cooldown;
     if (lower < rate) training.scale_learning_rate(lower / rate);
   }
@@ -161,7 +161,7 @@ class SaveBestCallback : public Callback {
     try {
       training.save_weights(path_);
     } catch (const Error& e) {  // a full disk must not end a training
-      training.warn("best weights not written: " + e.problem());
+      training.warn("SaveBest could not write the weights: " + e.problem());
     }
   }
 
@@ -191,7 +191,7 @@ class CSVLoggerCallback : public Callback {
     text_ += fmt::format("{}", training.epoch() + 1);
     std::istringstream names(columns_.substr(5));
     std::string key;
-    std::getline(names, key, ',');  // what stands before the first comma: nothing
+    std::getline(names, key, ',');  // before the first comma there is nothing
     while (std::getline(names, key, ',')) {
       const double* value = logs.find(key);
       text_ += value ? fmt::format(",{}", *value) : ",";
@@ -202,7 +202,7 @@ class CSVLoggerCallback : public Callback {
       file.write(text_);
       file.commit();
     } catch (const Error& e) {
-      training.warn("log not written: " + e.problem());
+      training.warn("CSVLogger could not write the log: " + e.problem());
     }
   }
 
@@ -235,8 +235,9 @@ class LearningRateCallback : public Callback {
     const double now = training.learning_rate();
     const double wanted = rate_(training.epoch(), now);
     if (!(wanted > 0) || !std::isfinite(wanted)) {
-      throw Error(fmt::format("LearningRateScheduler: {} for epoch {}", wanted, training.epoch()),
-                  "return a number above 0");
+      throw Error(fmt::format("LearningRateScheduler: invalid learning rate {} for epoch {}",
+                              wanted, training.epoch()),
+                  "return a finite number above 0");
     }
     if (now > 0) training.scale_learning_rate(wanted / now);
   }

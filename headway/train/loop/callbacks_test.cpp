@@ -11,7 +11,7 @@ using namespace headway::testing;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// A run in which the loss is told what to be.
+// A run with given losses.
 class FakeTraining : public Training {
  public:
   int64_t epoch() const override { return epoch_; }

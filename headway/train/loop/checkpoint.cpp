@@ -6,7 +6,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "headway/core/error.h"
+#include "headway/core/clock.h"
 
 namespace headway {
 namespace {
@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kSuffix = ".safetensors";
+constexpr const char* kStateKey = "headway.training";
 
-// The step a file name speaks of; nothing when it is not one of ours.
+// The step in the name of a checkpoint; nothing for other files.
 std::optional<int64_t> step_of(const std::string& name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   const char* first = name.data() + kPrefix.size();
@@ -29,13 +30,32 @@ std::optional<int64_t> step_of(const std::string& name) {
 
 }  // namespace
 
-CheckpointFolder::CheckpointFolder(const CheckpointOptions& options) : options_(options) {
+SavedTraining FoundCheckpoint::saved() const {
+  const auto text = content.metadata.find(kStateKey);
+  if (text == content.metadata.end()) {
+    throw Error(path + ": holds weights, but nothing to resume a training from",
+                "name another folder, or start without resume");
+  }
+  try {
+    return parse_saved_training(text->second);
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}: its state cannot be read: {}", path, e.problem()),
+                e.hint().empty() ? "the file is damaged: name another folder" : e.hint());
+  }
+}
+
+Error FoundCheckpoint::blamed(const Error& error, const std::string& hint) const {
+  return Error(path + ": " + error.problem(), error.hint().empty() ? hint : error.hint());
+}
+
+CheckpointFolder::CheckpointFolder(const CheckpointOptions& options)
+    : options_(options), last_ns_(now_ns()) {
   if (options.keep < 1) throw Error("checkpoint: keep is less than 1", "keep at least one");
   std::error_code failed;
   fs::create_directories(options.folder, failed);
   if (failed) {
     throw Error(fmt::format("checkpoint folder {}: {}", options.folder, failed.message()),
-                "name a folder that can be written to");
+                "name a folder that you may write to");
   }
   lock_.emplace(options.folder, "a training");
   for (const auto& entry : fs::directory_iterator(options.folder)) {
@@ -55,33 +75,48 @@ std::vector<std::pair<int64_t, std::string>> CheckpointFolder::list() const {
   return found;
 }
 
-std::optional<std::string> CheckpointFolder::write(int64_t step, const Safetensors& content) {
+bool CheckpointFolder::due(int64_t step) const {
+  const bool by_step = options_.every_steps && step % *options_.every_steps == 0;
+  return by_step || (options_.every_s && double(now_ns() - last_ns_) > 1e9 * *options_.every_s);
+}
+
+std::optional<std::string> CheckpointFolder::write(const SavedTraining& saved,
+                                                   Safetensors content) {
+  content.metadata[kStateKey] = text_of(saved);
+  const auto problem = write_and_prune(saved.step, content);
+  last_step_ = saved.step;
+  last_ns_ = now_ns();
+  return problem;
+}
+
+std::optional<std::string> CheckpointFolder::write_and_prune(int64_t step,
+                                                             const Safetensors& content) const {
   const std::string path =
       (fs::path(options_.folder) / fmt::format("{}{:010}{}", kPrefix, step, kSuffix)).string();
   try {
     write_safetensors(path, content);
   } catch (const Error& e) {
     const auto left = list();
-    return fmt::format("checkpoint not written: {}; {}", e.problem(),
-                       left.empty() ? "there is none to go on from"
-                                    : "the last good one is " + left.back().second);
+    return fmt::format(
+        "checkpoint not written: {}; {}", e.problem(),
+        left.empty() ? "there is no earlier one" : "the last good one is " + left.back().second);
   }
   auto all = list();
-  std::error_code ignored;  // one too many does no harm
+  std::error_code ignored;  // a file too many does no harm
   for (size_t i = 0; i + static_cast<size_t>(options_.keep) < all.size(); ++i) {
     fs::remove(all[i].second, ignored);
   }
   return std::nullopt;
 }
 
-std::optional<CheckpointFolder::Found> CheckpointFolder::newest(
+std::optional<FoundCheckpoint> CheckpointFolder::newest(
     std::vector<std::string>& complaints) const {
   auto all = list();
   for (auto it = all.rbegin(); it != all.rend(); ++it) {
     try {
-      return Found{it->second, read_safetensors(it->second)};
+      return FoundCheckpoint{it->second, read_safetensors(it->second)};
     } catch (const Error& e) {
-      complaints.push_back(fmt::format("passed over a damaged checkpoint: {}", e.problem()));
+      complaints.push_back(fmt::format("skipped a damaged checkpoint: {}", e.problem()));
     }
   }
   return std::nullopt;

@@ -1,4 +1,4 @@
-// Model's verbs: fit, evaluate, predict.
+// Model's fit, evaluate and predict.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
@@ -20,8 +20,8 @@ namespace {
 
 Dataset dataset_of(const Tensor& x, const Tensor& y) {
   if (x.rank() == 0 || y.rank() == 0 || x.dim(0) != y.dim(0)) {
-    throw Error(fmt::format("x is {}, y is {}: not one row of y per row of x", x.shape().str(),
-                            y.shape().str()));
+    throw Error(fmt::format("x is {}, y is {}: they must have the same number of rows",
+                            x.shape().str(), y.shape().str()));
   }
   return from_tensor_slices({{"x", x}, {"y", y}});
 }
@@ -41,14 +41,16 @@ at::Tensor class_weight_tensor(const std::map<int64_t, double>& weights, int64_t
   at::Tensor out = at::ones({std::max<int64_t>(classes, 2)}, at::kDouble);
   for (const auto& [label, weight] : weights) {
     if (label < 0 || label >= out.size(0)) {
-      throw Error(fmt::format("class_weight names class {}; there are {}", label, out.size(0)));
+      throw Error(fmt::format("class_weight has class {}, which is outside 0 .. {}", label,
+                              out.size(0) - 1),
+                  "name classes by their number, from 0");
     }
     out[label] = weight;
   }
   return out.to(network.weights().empty() ? at::Tensor(at::empty({})) : network.weights()[0].value);
 }
 
-// Forward pass, loss and metrics of fit, step after step.
+// Forward pass, loss and metrics of a step of fit.
 class Step {
  public:
   Step(Model::Impl& model, const FitOptions& options, std::vector<MetricState>& metrics)
@@ -84,9 +86,9 @@ class Step {
     return loss;
   }
 
-  std::string bad_origin(const Batch& batch) const {
-    return bad_number_origin(*model_.network,
-                             upload(to_torch(batch[fields_.input]), model_.device));
+  std::string nonfinite_origin(const Batch& batch) const {
+    return find_nonfinite_origin(*model_.network,
+                                 upload(to_torch(batch[fields_.input]), model_.device));
   }
 
  private:
@@ -111,17 +113,17 @@ void check_batched(const Batch& batch, const FieldNames& fields) {
   if (x.rank() > 0 && y.rank() > 0 && x.dim(0) == y.dim(0)) return;
   throw Error(fmt::format("'{}' is {} and '{}' is {}: not the same number of samples", fields.input,
                           x.shape().str(), fields.target, y.shape().str()),
-              "is .batch(...) missing from the dataset?");
+              "add .batch(...) to the dataset if it is missing");
 }
 
 }  // namespace
 
-FieldNames resolve_fields(FieldNames fields, const Batch& batch, bool with_target) {
+FieldNames resolve_fields(FieldNames fields, const Batch& batch, bool with_label) {
   const auto& all = batch.fields();
   if (all.empty()) throw Error("the batch has no fields");
   const auto pick = [&](std::string& name, const char* image, const char* plain, size_t place) {
     if (!name.empty()) {
-      (void)batch[name];  // says which there are when it is missing
+      (void)batch[name];  // Error lists the fields when it is missing
     } else if (batch.find(image)) {
       name = image;
     } else if (batch.find(plain)) {
@@ -129,12 +131,12 @@ FieldNames resolve_fields(FieldNames fields, const Batch& batch, bool with_targe
     } else if (place < all.size()) {
       name = all[place].name.str();
     } else {
-      throw Error(fmt::format("the batch has no target: only '{}'", all[0].name.str()),
+      throw Error(fmt::format("the batch has no label: its only field is '{}'", all[0].name.str()),
                   "add one to the dataset, or name it: .fields = {.target = \"...\"}");
     }
   };
   pick(fields.input, "image", "x", 0);
-  if (with_target) pick(fields.target, "label", "y", 1);
+  if (with_label) pick(fields.target, "label", "y", 1);
   return fields;
 }
 
@@ -180,7 +182,7 @@ History Model::fit(const Dataset& dataset, FitOptions options) {
     return step(batch, counters, observer);
   };
   spec.layers = [&] { return &m.network->plan(); };
-  spec.bad_origin = [&](const Batch& batch) { return step.bad_origin(batch); };
+  spec.nonfinite_origin = [&](const Batch& batch) { return step.nonfinite_origin(batch); };
   if (options.validation) {
     spec.validate = [&] {
       return m.evaluate(*options.validation, {.steps = options.validation_steps,
@@ -188,7 +190,7 @@ History Model::fit(const Dataset& dataset, FitOptions options) {
                                               .fields = options.fields});
     };
   }
-  return TrainingLoop(std::move(spec), options, view).run(dataset);
+  return TrainingLoop(std::move(spec), options, view, dataset).run();
 }
 
 History Model::fit(const Tensor& x, const Tensor& y, FitOptions options) {
@@ -200,7 +202,7 @@ History Model::fit(const Tensor& x, const Tensor& y, FitOptions options) {
 Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted) {
   const int64_t length = dataset.cardinality();
   if (length == kInfinite && !wanted.steps) {
-    throw Error("the dataset to evaluate on has no end", "give steps, or take .repeat() out");
+    throw Error("the dataset to evaluate on has no end", "set .steps, or remove .repeat()");
   }
   std::vector<MetricState> metrics = metric_states(*compiled);
   const c10::NoGradGuard guard;
@@ -249,7 +251,7 @@ Logs Model::evaluate(const Tensor& x, const Tensor& y, EvaluateOptions options) 
 Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
   Impl& m = *impl_;
   if (dataset.cardinality() == kInfinite && !options.steps) {
-    throw Error("the dataset to predict from has no end", "give steps, or take .repeat() out");
+    throw Error("the dataset to predict from has no end", "set .steps, or remove .repeat()");
   }
   const c10::NoGradGuard guard;
   std::vector<at::Tensor> outputs;

@@ -70,10 +70,10 @@ TEST(Fit, NotANumberInTheDataNamesTheSample) {
   rows.x.values<float>()[20 * 15 + 4] = NAN;
   const Dataset plain = from_tensor_slices({{"x", rows.x}, {"y", rows.y}}).batch(10);
   EXPECT_THAT(fit_error(plain), AllOf(HasSubstr("sample 5 of the batch of step 2"),
-                                      HasSubstr("'x' is nan at value 4")));
+                                      HasSubstr("value 4 of 'x' is nan")));
 }
 
-TEST(Fit, ALossThatExplodesIsSaidAndTerminatedOnRequest) {
+TEST(Fit, ALossThatExplodesIsReportedAndEndsTheRunOnRequest) {
   const Rows rows = signs(100);
   const auto model = [] {
     Model m = Sequential({Dense(16), Dense(1)}, {.device = "cpu"});
@@ -140,36 +140,36 @@ TEST(Fit, ValidationIsMeasuredWithoutDropoutAndNamedVal) {
   EXPECT_DOUBLE_EQ(history.epochs.back()["val_accuracy"], scores["accuracy"]);
 }
 
-TEST(Fit, AProbeMeasuresAndLeavesTheTrainingAsItWas) {
-  FitOptions probing = quiet(2);
-  probing.replay = true;
-  Model plain = small_model(), probed = small_model();
+TEST(Fit, AReplayMeasuresAndLeavesTheTrainingAsItWas) {
+  FitOptions replaying = quiet(2);
+  replaying.replay = true;
+  Model plain = small_model(), replayed = small_model();
   plain.fit(batches(signs(100)), quiet(2));
-  const History history = probed.fit(batches(signs(100)), probing);
-  EXPECT_TRUE(same_weights(plain, probed));
+  const History history = replayed.fit(batches(signs(100)), replaying);
+  EXPECT_TRUE(same_weights(plain, replayed));
   EXPECT_EQ(history.steps, 20);
   EXPECT_EQ(history.trace->replay.batch_size, 10);
   EXPECT_GT(history.trace->replay.step_s, 0);
   EXPECT_GT(history.trace->replay.double_step_s, 0);
 }
 
-TEST(Fit, AProbeThatMayNotDoubleTheBatchLeavesItAtThat) {
-  const auto only_ten = [](const at::Tensor& target, const at::Tensor& output) {
-    TORCH_CHECK(target.size(0) == 10, "not ten");
-    return (output.mean(1) - target).pow(2);
+TEST(Fit, AReplayThatCannotDoubleTheBatchSaysWhy) {
+  const auto only_ten = [](const at::Tensor& labels, const at::Tensor& output) {
+    TORCH_CHECK(labels.size(0) == 10, "not ten");
+    return (output.mean(1) - labels).pow(2);
   };
   Model model({Dense(4)}, {.device = "cpu"});
   model.compile({.loss = Loss{.kind = Loss::Kind::kCustom, .custom = only_ten}});
-  FitOptions probing = quiet(1);
-  probing.replay = true;
-  const History history = model.fit(batches(signs(100)), probing);
+  FitOptions replaying = quiet(1);
+  replaying.replay = true;
+  const History history = model.fit(batches(signs(100)), replaying);
   EXPECT_EQ(history.steps, 10);
   EXPECT_GT(history.trace->replay.step_s, 0);
   EXPECT_EQ(history.trace->replay.double_step_s, 0);
   std::string said;
   for (const TraceNote& note : history.trace->notes)
     if (note.kind == NoteKind::kProbe) said += note.text;
-  EXPECT_EQ(said, "twice the batch: not ten");
+  EXPECT_EQ(said, "the doubled batch cannot be trained on: not ten");
 }
 
 TEST(Fit, TheTraceTellsWhatWasAskedForAndWhatWasLeftToUs) {

@@ -19,7 +19,7 @@ double Logs::operator[](const std::string& name) const {
   if (const double* value = find(name)) return *value;
   std::string names;
   for (const auto& [key, value] : values_) names += (names.empty() ? "" : ", ") + key;
-  throw Error(fmt::format("the logs have no '{}'", name), "there are " + names);
+  throw Error(fmt::format("the logs have no '{}'", name), "the logs have " + names);
 }
 
 void Logs::set(const std::string& name, double value) {

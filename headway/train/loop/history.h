@@ -12,10 +12,10 @@ namespace headway {
 
 struct Trace;
 
-// Numbers by name in the order in which they are shown: loss, metrics, val_loss ...
+// Numbers by name, in the order they are shown: loss, metrics, val_loss ...
 class Logs {
  public:
-  // Error lists the names there are when this one is missing.
+  // Error lists the known names when this one is missing.
   double operator[](const std::string& name) const;
   const double* find(const std::string& name) const;
   void set(const std::string& name, double value);
@@ -33,7 +33,7 @@ class Logs {
 struct History {
   std::vector<Logs> epochs;  // one per epoch of the whole training, also those before a resume
   int64_t steps = 0;         // steps since training began, before a resume too
-  std::string stopped_by;    // why it ended before its last epoch; empty: it did not
+  std::string stopped_by;    // why it ended before its last epoch; empty: it reached it
   std::vector<std::string> warnings;
   StepTimes times;  // of this process
   double first_batch_s = 0, first_step_s = 0;

@@ -1,29 +1,30 @@
-// What training would do with a feed that takes no time: one batch, again and again.
+#include "headway/train/loop/replay.h"
+
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
-#include <chrono>
-#include <thread>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "headway/core/clock.h"
 #include "headway/core/median.h"
+#include "headway/observe/feed_watch.h"
 #include "headway/train/device/tensor_bridge.h"
-#include "headway/train/loop/training_loop.h"
 
 namespace headway {
 namespace {
 
-// One batch and twice the batch take turns, so that a slow spell of the machine meets both.
+// The batch and the doubled batch take turns, so that a slow phase of the machine affects both.
 constexpr int kRounds = 9, kLeastRounds = 3;
 constexpr double kTurnS = 0.25, kLongS = 6;
-constexpr double kLongestWaitS = 3;
+
+using Loss = std::function<at::Tensor(Batch&)>;
 
 double seconds_since(int64_t ns) { return 1e-9 * double(now_ns() - ns); }
 
-// The same samples twice over; names of files are left out.
+// Every sample twice; strings are left out.
 Batch doubled(const Batch& batch) {
   Batch out;
   for (const Field& field : batch.fields()) {
@@ -34,20 +35,27 @@ Batch doubled(const Batch& batch) {
   return out;
 }
 
-// Everything a step changes, put back at the end.
-class Untouched {
+// Saves everything a step changes, and restores it at the end.
+class RestoreAtEnd {
  public:
-  Untouched(const std::vector<NamedWeight>& weights, OptimizerState& optimizer, c10::Device device)
-      : optimizer_(optimizer),
-        iterations_(optimizer.iterations()),
-        generators_(random_generators(device)) {
-    for (const NamedWeight& w : weights) keep(w.value.detach());
-    for (const auto& [name, slot] : optimizer.slots()) keep(slot);
+  explicit RestoreAtEnd(TrainedState& trained)
+      : optimizer_(trained.optimizer()),
+        iterations_(optimizer_.iterations()),
+        generators_(random_generators(trained.device())) {
+    for (const NamedWeight& w : trained.weights()) {
+      keep(w.value.detach());
+      // Half accumulated, where a run goes on in the middle of it.
+      const at::Tensor gradient = w.value.grad();
+      gradients_.emplace_back(w.value, gradient.defined() ? gradient.clone() : at::Tensor());
+    }
+    for (const auto& [name, slot] : optimizer_.slots()) keep(slot);
     for (const auto& [name, generator] : generators_) states_.push_back(generator.get_state());
   }
-  ~Untouched() {
+  RestoreAtEnd(const RestoreAtEnd&) = delete;
+  ~RestoreAtEnd() {
     const c10::NoGradGuard guard;
     for (auto& [live, copy] : kept_) live.copy_(copy);
+    for (auto& [weight, gradient] : gradients_) weight.mutable_grad() = gradient;
     for (size_t i = 0; i < states_.size(); ++i) generators_[i].second.set_state(states_[i]);
     optimizer_.restore(iterations_, optimizer_.scale());
   }
@@ -59,19 +67,16 @@ class Untouched {
   int64_t iterations_;
   std::vector<std::pair<std::string, at::Generator>> generators_;
   std::vector<at::Tensor> states_;
-  std::vector<std::pair<at::Tensor, at::Tensor>> kept_;
+  std::vector<std::pair<at::Tensor, at::Tensor>> kept_, gradients_;
 };
 
-}  // namespace
-
-// The mean over a short turn, which a GPU has worked off at its end.
-double TrainingLoop::replayed_step_s(Batch batch) {
-  StepCounters counters;  // the run's own are not to know
+// The mean over a short turn; the GPU has finished when the time is taken.
+double step_s(Batch batch, OptimizerState& optimizer, const Loss& loss_of) {
   const auto step = [&] {
-    at::Tensor loss = spec_.loss(batch, counters, nullptr);
+    at::Tensor loss = loss_of(batch);
     loss.backward();
-    optimizer_->step();
-    optimizer_->zero_grad();
+    optimizer.step();
+    optimizer.zero_grad();
     return loss;
   };
   (void)step().item<double>();  // warms up
@@ -84,56 +89,41 @@ double TrainingLoop::replayed_step_s(Batch batch) {
   }
 }
 
-// 0 where so many samples are too many: for the memory, or for code that counts on their number.
-double TrainingLoop::replayed_or_refused_s(const Batch& batch) {
-  try {
-    return replayed_step_s(batch);
-  } catch (const std::exception& e) {
-    const std::string_view text = e.what();  // libtorch's goes on with a stack
-    optimizer_->zero_grad();
-    recorder_->note(NoteKind::kProbe,
-                    fmt::format("twice the batch: {}", text.substr(0, text.find('\n'))));
-    return 0;
-  }
-}
+}  // namespace
 
-// A feed that fills its queues would take cores away from what is measured.
-void TrainingLoop::await_quiet_feed() const {
-  constexpr auto kPause = std::chrono::milliseconds(100);
-  int64_t before = -1, unchanged = 0;
-  for (double waited = 0; waited < kLongestWaitS && unchanged < 2; waited += 0.1) {
-    int64_t done = 0;
-    for (const StageReading& stage : pipeline_->stats().done) done += stage.in + stage.out;
-    unchanged = done == before ? unchanged + 1 : 0;
-    before = done;
-    std::this_thread::sleep_for(kPause);
-  }
-}
-
-void TrainingLoop::replay_first_batch() {
-  view_.phase("probing");
-  recorder_->enter(RunPhase::kProbing);
-  await_quiet_feed();
-  const Untouched untouched(weights_, *optimizer_, spec_.device);
-  ReplayReading replay{.batch_size = samples_in(*first_batch_)};
-  Batch twice = doubled(*first_batch_);
+Replayed replay(const Batch& batch, TrainedState& trained, const Loss& loss) {
+  const RestoreAtEnd restore(trained);
+  OptimizerState& optimizer = trained.optimizer();
+  Replayed out{.reading = {.batch_size = samples_in(batch)}, .refusal = ""};
+  Batch twice = doubled(batch);
+  // Too many samples for the memory, or for code that expects a fixed number.
+  const auto refused = [&](const std::exception& e) {
+    const std::string_view text = e.what();  // libtorch's continues with a stack
+    optimizer.zero_grad();
+    out.refusal =
+        fmt::format("the doubled batch cannot be trained on: {}", text.substr(0, text.find('\n')));
+    twice = Batch();
+  };
   std::vector<double> once_s, twice_s;
   const int64_t begun = now_ns();
   for (int round = 0; round <= kRounds; ++round) {
     if (round > kLeastRounds && seconds_since(begun) > kLongS) break;
-    const double once = replayed_step_s(*first_batch_);
-    const double both = twice.empty() ? 0 : replayed_or_refused_s(twice);
-    if (both == 0) twice = Batch();
+    const double once = step_s(batch, optimizer, loss);
+    double both = 0;
+    if (!twice.empty()) {
+      try {
+        both = step_s(twice, optimizer, loss);
+      } catch (const std::exception& e) {
+        refused(e);
+      }
+    }
     if (round == 0) continue;  // the first steps of their shape
     once_s.push_back(once);
     twice_s.push_back(both);
   }
-  replay.step_s = median(once_s);
-  replay.double_step_s = twice.empty() ? 0 : median(twice_s);
-  if (spec_.metrics) {
-    for (MetricState& metric : *spec_.metrics) metric.reset();
-  }
-  recorder_->replay(replay);
+  out.reading.step_s = median(once_s);
+  out.reading.double_step_s = twice.empty() ? 0 : median(twice_s);
+  return out;
 }
 
 }  // namespace headway

@@ -30,7 +30,7 @@ std::vector<std::string> files(const TempFolder& folder) {
   return names;
 }
 
-// Trains until `step`, then on with another model and another process' worth of state.
+// Trains until `step`, then resumes with another model, as another process would.
 void interrupted_training(const TempFolder& folder, const Dataset& data, int64_t step, Model& out,
                           std::vector<CallbackPtr> callbacks = {}) {
   Model first = small_model();
@@ -51,7 +51,7 @@ TEST(Resume, AnInterruptedTrainingEndsWithTheSameWeights) {
     const TempFolder folder;
     Model resumed = small_model();
     interrupted_training(folder, data, step, resumed);
-    EXPECT_TRUE(same_weights(calm, resumed)) << "stopped behind step " << step;
+    EXPECT_TRUE(same_weights(calm, resumed)) << "stopped after step " << step;
   }
 }
 
@@ -105,6 +105,38 @@ TEST(Resume, GradientsHalfAccumulatedAreKept) {
   EXPECT_TRUE(same_weights(calm, resumed));
 }
 
+TEST(Resume, AReplayChangesNeitherGradientsHalfAccumulatedNorMetrics) {
+  const Dataset data = batches(signs(100));
+  FitOptions options = quiet(2);
+  options.accumulate = 4;
+  Model calm = small_model(), resumed = small_model();
+  const History whole = calm.fit(data, options);
+  const TempFolder folder;
+  options.checkpoint = kept_in(folder, 2).checkpoint;
+  int64_t steps = 0;
+  options.should_stop = [&] { return steps++ == 6; };
+  small_model().fit(data, options);
+  options.should_stop = {};
+  options.replay = true;
+  const History rest = resumed.fit(data, options);
+  EXPECT_TRUE(same_weights(calm, resumed));
+  for (const auto& [name, value] : whole.epochs[0]) EXPECT_DOUBLE_EQ(rest.epochs[0][name], value);
+}
+
+// Nobody knows how many batches there are: the last one is not known to be the last.
+TEST(Resume, AnEpochOfUnknownLengthGoesOnFromEachOfItsBatches) {
+  const Dataset data = batches(signs(40).filter([](const Element&) { return true; }));
+  ASSERT_EQ(data.cardinality(), kUnknown);
+  Model calm = small_model();
+  const History whole = calm.fit(data, quiet(4));
+  for (int64_t step = 0; step < whole.steps; ++step) {
+    const TempFolder folder;
+    Model resumed = small_model();
+    interrupted_training(folder, data, step, resumed);
+    EXPECT_TRUE(same_weights(calm, resumed)) << "stopped after step " << step;
+  }
+}
+
 TEST(Resume, OfAFinishedTrainingChangesNothing) {
   const Dataset data = batches(signs(100));
   const TempFolder folder;
@@ -120,7 +152,7 @@ TEST(Resume, OnlyTheLastFewCheckpointsStay) {
   EXPECT_EQ(files(folder).size(), 2u);
 }
 
-TEST(Resume, ADamagedCheckpointIsPassedOverAndSaid) {
+TEST(Resume, ADamagedCheckpointIsSkippedAndReported) {
   const Dataset data = batches(signs(100));
   Model calm = small_model(), resumed = small_model();
   calm.fit(data, quiet(2));
@@ -133,8 +165,8 @@ TEST(Resume, ADamagedCheckpointIsPassedOverAndSaid) {
   EXPECT_TRUE(same_weights(calm, resumed));
 }
 
-// A checkpoint with a right hash and a state that somebody changed.
-TEST(Resume, AStateThatCannotBeIsRefusedWithTheNameOfItsFile) {
+// A checkpoint with a valid hash whose state was changed.
+TEST(Resume, AnInvalidStateIsRefusedWithTheNameOfItsFile) {
   const Dataset data = batches(signs(100));
   for (const auto& [good, bad] : std::vector<std::pair<std::string, std::string>>{
            {R"("loss":[)", R"("loss":[],"was":[)"},
@@ -169,8 +201,8 @@ TEST(Resume, AnotherModelIsRefusedWithBothDescriptions) {
   Model other = Sequential({Dense(2, {.activation = "softmax"})}, {.device = "cpu"});
   other.compile({.optimizer = Adam(), .loss = SparseCategoricalCrossentropy()});
   const std::string error = error_of([&] { other.fit(data, kept_in(folder, 2)); });
-  EXPECT_THAT(error, HasSubstr("there"));
-  EXPECT_THAT(error, HasSubstr("here"));
+  EXPECT_THAT(error, HasSubstr("checkpoint "));
+  EXPECT_THAT(error, HasSubstr("this training "));
   EXPECT_THAT(error, HasSubstr(folder.path("run")));
 }
 

@@ -12,9 +12,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kVersion = 1;
-constexpr int64_t kLargestCount = int64_t{1} << 53;  // far from where sums of them overflow
+constexpr int64_t kLargestCount = int64_t{1} << 53;  // small enough that sums do not overflow
 constexpr int kMostThreads = 4096;
-constexpr size_t kMostLogs = 1000;  // of an epoch
+constexpr size_t kMostLogs = 1000;  // per epoch
 
 int64_t bits(double value) { return std::bit_cast<int64_t>(value); }
 double from_bits(int64_t value) { return std::bit_cast<double>(value); }
@@ -33,7 +33,8 @@ std::pair<double, double> sums_in(const JsonView& in) {
 }
 
 Logs logs_in(const JsonView& in) {
-  if (in.size() > kMostLogs) throw Error(fmt::format("an epoch with {} logs", in.size()));
+  if (in.size() > kMostLogs)
+    throw Error(fmt::format("an epoch has {} logs, more than {}", in.size(), kMostLogs));
   Logs logs;
   for (const auto& [name, value] : in.as<std::vector<std::pair<std::string, int64_t>>>()) {
     logs.set(name, from_bits(value));
@@ -44,21 +45,22 @@ Logs logs_in(const JsonView& in) {
 int64_t count_in(const JsonView& state, const char* key) {
   const auto count = state[key].as<int64_t>();
   if (count >= 0 && count <= kLargestCount) return count;
-  throw Error(fmt::format("'{}' is {}, which is no count", key, count));
+  throw Error(fmt::format("'{}' is {}, which is not a valid count", key, count));
 }
 
 std::vector<int> threads_in(const JsonView& in) {
   const auto threads = in.as<std::vector<int>>();
-  if (threads.size() != 3) throw Error("'threads' is no list of three");
+  if (threads.size() != 3) throw Error("'threads' is not a list of three");
   for (const int n : threads) {
-    if (n < 0 || n > kMostThreads) throw Error(fmt::format("'threads' says {}", n));
+    if (n < 0 || n > kMostThreads)
+      throw Error(fmt::format("'threads' has {}, which is not a valid number of threads", n));
   }
   return threads;
 }
 
 void check_version(const JsonView& state) {
   if (const auto version = state["version"].as<int64_t>(); version != kVersion) {
-    throw Error(fmt::format("it is of version {}; this headway reads {}", version, kVersion),
+    throw Error(fmt::format("it has version {}, this headway reads version {}", version, kVersion),
                 "resume with the headway that wrote it, or name another folder");
   }
 }

@@ -15,7 +15,7 @@
 namespace headway {
 
 struct SavedTraining {
-  std::string description;  // of model, loss and optimizer: another training's is refused
+  std::string description;  // of model, loss and optimizer; must be the same after a resume
   int64_t epoch = 0, step = 0, step_in_epoch = 0;
   int64_t accumulated = 0;  // batches whose gradients wait for an optimizer step
   int64_t iterations = 0;   // of the optimizer
@@ -26,13 +26,13 @@ struct SavedTraining {
   std::map<std::string, std::string> callbacks;  // what each one saved, by its name
   std::vector<Logs> history;
   std::vector<int> threads;             // intra_op, inter_op, input
-  std::optional<std::string> pipeline;  // the position; nothing at the very start
+  std::optional<std::string> pipeline;  // the position; nothing before the first batch
 };
 
 // One JSON object. Doubles bit for bit: JSON has no NaN.
 std::string text_of(const SavedTraining& saved);
 
-// Throws Error for what text_of cannot have written, and for another version.
+// Error for text that text_of cannot have written, and for another version.
 SavedTraining parse_saved_training(std::string_view text);
 
 }  // namespace headway

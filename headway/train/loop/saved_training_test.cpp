@@ -70,11 +70,12 @@ TEST(SavedTraining, WhatIsOfTheWrongKindIsToldInPlainWords) {
 }
 
 TEST(SavedTraining, CountsThatCannotBeAreRefused) {
-  EXPECT_EQ(problem_of(with("step", "-1")), "'step' is -1, which is no count");
+  EXPECT_EQ(problem_of(with("step", "-1")), "'step' is -1, which is not a valid count");
   EXPECT_NE(problem_of(with("epoch", "9223372036854775807")), "");
   EXPECT_NE(problem_of(with("iterations", "1e300")), "");
-  EXPECT_EQ(problem_of(with("threads", "[1000000,1,0]")), "'threads' says 1000000");
-  EXPECT_EQ(problem_of(with("threads", "[]")), "'threads' is no list of three");
+  EXPECT_EQ(problem_of(with("threads", "[1000000,1,0]")),
+            "'threads' has 1000000, which is not a valid number of threads");
+  EXPECT_EQ(problem_of(with("threads", "[]")), "'threads' is not a list of three");
 }
 
 TEST(SavedTraining, NestingAndManyLogsAreRefused) {
@@ -82,11 +83,12 @@ TEST(SavedTraining, NestingAndManyLogsAreRefused) {
   EXPECT_NE(problem_of(with("history", deep)).find("levels"), std::string::npos);
   std::string logs = "[[\"0\",0]";
   for (int i = 1; i <= 1000; ++i) logs += ",[\"" + std::to_string(i) + "\",0]";
-  EXPECT_EQ(problem_of(with("history", "[" + logs + "]]")), "an epoch with 1001 logs");
+  EXPECT_EQ(problem_of(with("history", "[" + logs + "]]")),
+            "an epoch has 1001 logs, more than 1000");
 }
 
 TEST(SavedTraining, OfAnotherVersionIsRefused) {
-  EXPECT_EQ(problem_of(with("version", "2")), "it is of version 2; this headway reads 1");
+  EXPECT_EQ(problem_of(with("version", "2")), "it has version 2, this headway reads version 1");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "headway/train/train.h"
 
-// For the tests of this room: something small that can be learnt.
+// For the tests of this room: small data that can be learnt.
 namespace headway::testing {
 
 struct Rows {
@@ -37,7 +37,7 @@ inline Model small_model(uint64_t seed = 0, double learning_rate = 1e-2) {
   return model;
 }
 
-// fit() that shows nothing, on one thread: these models are smaller than a thread is worth.
+// fit() that shows nothing, on one thread: these models are too small for more.
 inline FitOptions quiet(int64_t epochs) {
   return {.epochs = epochs, .threads = {.intra_op = 1, .input = 1}, .show = Show::kNothing};
 }

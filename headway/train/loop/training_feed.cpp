@@ -1,96 +1,115 @@
-// The part of a TrainingLoop that deals with its data: how many batches, from where, and what
-// happens when none comes.
+#include "headway/train/loop/training_feed.h"
+
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 #include "headway/core/error.h"
 #include "headway/core/limits.h"
-#include "headway/core/log.h"
-#include "headway/observe/watchdog.h"
-#include "headway/train/loop/training_loop.h"
 
 namespace headway {
 
-// Known lengths are checked before anything is read.
-void TrainingLoop::plan_epochs(const Dataset& dataset) {
+TrainingFeed::TrainingFeed(const Dataset& dataset, const FitOptions& options, c10::Device device,
+                           TraceRecorder& recorder)
+    : dataset_(dataset), device_(device), recorder_(recorder), threads_(options.threads.input) {
   const int64_t batches = dataset.cardinality();
-  if (batches == 0) throw Error("the dataset is empty", "look at it with `headway inspect`");
-  if (options_.steps_per_epoch && *options_.steps_per_epoch < 1)
+  if (batches == 0) throw Error("the dataset is empty", "`headway inspect` shows what is in it");
+  if (options.steps_per_epoch && *options.steps_per_epoch < 1)
     throw Error("fit: steps_per_epoch is less than 1");
-  if (!options_.steps_per_epoch) {
+  if (!options.steps_per_epoch) {
     if (batches == kInfinite) {
-      throw Error("the dataset has no end, so an epoch would have none",
-                  "give steps_per_epoch, or take .repeat() out", "epoch-never-ends");
+      throw Error("the dataset has no end, so an epoch would never end",
+                  "set steps_per_epoch, or remove .repeat()", "epoch-never-ends");
     }
     steps_ = batches == kUnknown ? -1 : batches;
     one_pipeline_ = steps_ > 0;
     return;
   }
-  steps_ = *options_.steps_per_epoch;
-  const int64_t wanted = steps_ * options_.epochs;
+  steps_ = *options.steps_per_epoch;
+  steps_given_ = true;
+  const int64_t wanted = steps_ * options.epochs;
   if (batches >= 0 && batches < wanted) {
-    throw Error(fmt::format("the dataset ends after {} batches; {} epochs of {} steps take {}",
-                            batches, options_.epochs, steps_, wanted),
-                "add .repeat() to the dataset, or leave steps_per_epoch out",
+    throw Error(fmt::format("the dataset ends after {} batches, but {} epochs of {} steps take {}",
+                            batches, options.epochs, steps_, wanted),
+                "add .repeat() to the dataset, or do not set steps_per_epoch",
                 "wrong-steps-per-epoch");
   }
   one_pipeline_ = true;
 }
 
-void TrainingLoop::start_pipeline(const Dataset& dataset, std::optional<PipelineState> state) {
-  Dataset source = dataset;
-  if (options_.threads.input) {
-    source = source.with_options(Options{.threads = options_.threads.input});
-  } else if (!spec_.device.is_cpu() && !source.options().spare_cores) {
-    source = source.with_options(Options{.spare_cores = cores_beside_gpu(read_limits().cpus)});
-  }
-  // Without an end, so that a resumed run may ask for more epochs: the steps are counted here.
-  if (one_pipeline_ && !options_.steps_per_epoch) source = source.repeat();
-  const int64_t iteration = one_pipeline_ ? 0 : epoch_;
-  pipeline_.emplace(source.start({.epoch = iteration, .state = std::move(state)}));
-  recorder_->watch(&*pipeline_);
+TrainingFeed::~TrainingFeed() {
+  if (pipeline_) recorder_.watch(nullptr);
 }
 
-void TrainingLoop::stop_pipeline() {
-  recorder_->watch(nullptr);
-  // A worker that never comes back cannot be joined: it is left to itself, and its pipeline with
-  // it.
-  if (stuck_ && pipeline_) new Pipeline(std::move(*pipeline_));
+void TrainingFeed::start(int64_t epoch, std::optional<PipelineState> from) {
+  Dataset source = dataset_;
+  if (threads_) {
+    source = source.with_options(Options{.threads = threads_});
+  } else if (!device_.is_cpu() && !source.options().spare_cores) {
+    source = source.with_options(Options{.spare_cores = cores_beside_gpu(read_limits().cpus)});
+  }
+  // Without an end, so that a resumed run may ask for more epochs: the loop counts the steps.
+  if (one_pipeline_ && !steps_given_) source = source.repeat();
+  started_from_ = std::move(from);
+  pipeline_.emplace(source.start({.epoch = one_pipeline_ ? 0 : epoch, .state = started_from_}));
+  recorder_.watch(&*pipeline_);
+}
+
+void TrainingFeed::stop() {
+  recorder_.watch(nullptr);
+  // A worker that never returns cannot be joined: it and its pipeline are not destroyed.
+  if (wait_ended_ && pipeline_) new Pipeline(std::move(*pipeline_));
   pipeline_.reset();
 }
 
-// On the recorder's thread, again and again while nothing moves.
-void TrainingLoop::sound_alarm(const Trace& trace, const std::string& waits) {
-  const std::string report = stuck_report(trace, waits);
-  if (report.empty() || stuck_) return;
-  log(LogLevel::kWarning, report);
-  if (options_.when_stuck == WhenStuck::kGoOn) return;
-  const bool waits_for_data = trace.samples.back().phase == RunPhase::kWaitingForData;
-  if (options_.when_stuck == WhenStuck::kStop && waits_for_data) {
-    stuck_ = true;
-    return recorder_->interrupt_feed();
-  }
-  log(LogLevel::kWarning,
-      fmt::format("aborting, as asked for; in \"{}\" nothing can be saved beyond the last "
-                  "checkpoint",
-                  text_of(trace.samples.back().phase)));
-  std::abort();
+void TrainingFeed::end_epoch() {
+  const bool begun_next = first_batch_.has_value();
+  if (!one_pipeline_ && !begun_next) stop();
 }
 
-std::optional<Batch> TrainingLoop::next_batch() {
-  if (any_step_) recorder_->enter(RunPhase::kWaitingForData);
-  std::optional<Batch> batch;
+bool TrainingFeed::read_first_batch() {
+  first_batch_ = next();
+  return first_batch_.has_value();
+}
+
+std::optional<Batch> TrainingFeed::next() {
+  if (first_batch_) return std::exchange(first_batch_, {});
   try {
-    batch = pipeline_->next();
+    return pipeline_->next();
   } catch (const Error&) {
-    if (!stuck_) throw;
-    interrupted_ = true;
-    stop("stuck");
+    if (!wait_ended_) throw;
+    gave_up_ = true;
+    return std::nullopt;
   }
-  counters_.mark(StepPhase::kWaitForData);
-  if (any_step_) recorder_->enter(RunPhase::kStep);
-  return batch;
+}
+
+std::optional<std::string> TrainingFeed::position() const {
+  if (first_batch_) {
+    if (started_from_) return started_from_->text;
+  } else if (pipeline_) {
+    return pipeline_->save().text;
+  }
+  return std::nullopt;
+}
+
+void TrainingFeed::await_quiet() const {
+  constexpr auto kPause = std::chrono::milliseconds(100);
+  constexpr double kLongestWaitS = 3;
+  int64_t before = -1, unchanged = 0;
+  for (double waited = 0; waited < kLongestWaitS && unchanged < 2; waited += 0.1) {
+    int64_t done = 0;
+    for (const StageReading& stage : pipeline_->stats().done) done += stage.in + stage.out;
+    unchanged = done == before ? unchanged + 1 : 0;
+    before = done;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+void TrainingFeed::end_wait() {
+  wait_ended_ = true;
+  recorder_.interrupt_feed();
 }
 
 }  // namespace headway

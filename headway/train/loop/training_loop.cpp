@@ -1,381 +1,405 @@
 #include "headway/train/loop/training_loop.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "headway/core/clock.h"
 #include "headway/core/error.h"
+#include "headway/observe/feed_watch.h"
 #include "headway/train/device/device.h"
-#include "headway/train/device/tensor_bridge.h"
+#include "headway/train/device/threads.h"
+#include "headway/train/learn/loss_function.h"
 #include "headway/train/loop/bad_sample.h"
+#include "headway/train/loop/replay.h"
+#include "headway/train/loop/stuck_alarm.h"
 
 namespace headway {
 namespace {
 
-// Losses are fetched from a GPU so many at a time: fetching waits for it.
-constexpr size_t kMaxPending = 8;
+FitOptions checked(const FitOptions& options) {
+  if (options.epochs < 1) throw Error("fit: epochs is less than 1");
+  if (options.accumulate < 1) throw Error("fit: accumulate is less than 1");
+  return options;
+}
 
-void check_loss(const at::Tensor& loss) {
-  if (!loss.defined() || loss.numel() != 1) {
-    throw Error(fmt::format("the loss of a batch is {} numbers, not one",
-                            loss.defined() ? loss.numel() : 0),
-                "return its mean");
+std::optional<CheckpointFolder> folder_for(const CheckpointOptions& options) {
+  if (options.folder.empty()) return std::nullopt;
+  return CheckpointFolder(options);
+}
+
+// What is known before the first batch.
+RunFacts first_facts(const LoopSpec& spec, const FitOptions& options, const Dataset& dataset,
+                     const CallbackList& callbacks) {
+  RunFacts facts = facts_of_feed(dataset);
+  facts.program = "headway";
+  if (!spec.device.is_cpu()) facts.device = spec.device.str();
+  facts.compute_threads = options.threads.intra_op.value_or(0);
+  if (options.threads.input) facts.input_threads = *options.threads.input;
+  facts.products = spec.products;
+  facts.optimizer = spec.optimizer.describe();
+  facts.epochs = options.epochs;
+  facts.callbacks = callbacks.names();
+  return facts;
+}
+
+// The trace ends with what went wrong.
+void finish_with(TraceRecorder& recorder, const std::exception& e) {
+  const auto* error = dynamic_cast<const Error*>(&e);
+  if (error && !error->cause().empty()) {
+    recorder.note({.kind = NoteKind::kCause,
+                   .text = error->problem(),
+                   .cause = from_text<Cause>(error->cause()).value_or(Cause::kUnknown)});
+    if (!error->hint().empty()) recorder.note(NoteKind::kRemedy, error->hint());
   }
-  if (!loss.requires_grad()) {
-    throw Error("the loss depends on no weight: its gradient is not linked to any",
-                "compute it from the model's output, without detach(), .data or a no-grad guard "
-                "in between",
-                "gradient-not-connected");
-  }
+  recorder.watch(nullptr);
+  recorder.finish(std::string("failed: ") + e.what());
 }
 
 }  // namespace
 
-TrainingLoop::TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view)
-    : spec_(std::move(spec)), options_(options), view_(view), watching_(options.telemetry) {
-  if (options.epochs < 1) throw Error("fit: epochs is less than 1");
-  if (options.accumulate < 1) throw Error("fit: accumulate is less than 1");
-  if (!options.checkpoint.folder.empty()) checkpoints_.emplace(options.checkpoint);
-  std::set<std::string> names;
-  for (const CallbackPtr& callback : options.callbacks) {
-    batch_callbacks_ = batch_callbacks_ || callback->wants_batches();
-    if (!names.insert(callback->name()).second) {
-      throw Error(fmt::format("two callbacks are called '{}'", callback->name()),
-                  "leave one out, or give yours a name of its own");
-    }
-  }
-}
+TrainingLoop::TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view,
+                           const Dataset& dataset)
+    : spec_(std::move(spec)),
+      options_(checked(options)),
+      view_(view),
+      dataset_(dataset),
+      callbacks_(options.callbacks),
+      checkpoints_(folder_for(options.checkpoint)),
+      recorder_(options.trace, first_facts(spec_, options_, dataset_, callbacks_), counters_,
+                gpu_address(spec_.device.str()), options.telemetry),
+      watch_(recorder_, options.telemetry),
+      run_(options.epochs, view, recorder_, watch_),
+      epoch_logs_(spec_.metrics) {}
 
-TrainingLoop::~TrainingLoop() = default;
-
-RunFacts TrainingLoop::facts(const Dataset& dataset) const {
-  RunFacts facts = facts_of_feed(dataset);
-  facts.program = "headway";
-  if (!spec_.device.is_cpu()) facts.device = spec_.device.str();
-  facts.compute_threads = options_.threads.intra_op.value_or(0);
-  if (options_.threads.input) facts.input_threads = *options_.threads.input;
-  facts.products = spec_.products;
-  facts.optimizer = spec_.optimizer.describe();
-  facts.batch_size = first_batch_ ? samples_in(*first_batch_) : 0;
-  facts.steps_per_epoch = steps_;
-  facts.epochs = options_.epochs;
-  facts.resumed = options_.checkpoint.resume && step_ > 0;
-  if (signs_ && !signs_->layers().empty())
-    facts.model = fmt::format("{} layers", signs_->layers().size());
-  for (const NamedWeight& w : weights_) facts.parameters += w.trainable ? w.value.numel() : 0;
-  for (const CallbackPtr& callback : options_.callbacks) {
-    facts.callbacks.push_back(callback->name());
-  }
-  return facts;
-}
-
-History TrainingLoop::run(const Dataset& dataset) {
-  recorder_.emplace(options_.trace, facts(dataset), counters_, gpu_address(spec_.device.str()),
-                    options_.telemetry);
-  recorder_->when_quiet(
-      [this](const Trace& trace, const std::string& waits) { sound_alarm(trace, waits); });
-  if (options_.on_look) recorder_->when_looked(options_.on_look);
+History TrainingLoop::run() {
   try {
-    plan_epochs(dataset);
-    return train(dataset);
+    feed_.emplace(dataset_, options_, spec_.device, recorder_);
+    recorder_.when_quiet(StuckAlarm(options_.when_stuck, *feed_));
+    if (options_.on_look) recorder_.when_looked(options_.on_look);
+    return train();
   } catch (const std::exception& e) {
-    const auto* error = dynamic_cast<const Error*>(&e);
-    if (error && !error->cause().empty()) {
-      recorder_->note({.kind = NoteKind::kCause,
-                       .text = error->problem(),
-                       .cause = from_text<Cause>(error->cause()).value_or(Cause::kUnknown)});
-      if (!error->hint().empty()) recorder_->note(NoteKind::kRemedy, error->hint());
-    }
-    recorder_->watch(nullptr);
-    recorder_->finish(std::string("failed: ") + e.what());
+    finish_with(recorder_, e);
     throw;
   }
 }
 
-History TrainingLoop::train(const Dataset& dataset) {
+History TrainingLoop::train() {
   const int64_t begun = now_ns();
-  begin(dataset);
-  call_back([this](Callback& callback) { callback.on_train_begin(*this); });
-  last_checkpoint_ns_ = begun;
-  while (epoch_ < options_.epochs && stopping_.empty()) run_epoch(dataset);
+  begin();
+  callbacks_.call_timed(recorder_, [this](Callback& callback) { callback.on_train_begin(run_); });
+  while (run_.epoch() < options_.epochs && !run_.stopping()) run_epoch();
   view_.phases_done();
-  recorder_->enter(RunPhase::kFinishing);
-  stop_pipeline();
-  recorder_->enter(RunPhase::kCallbacks);
-  call_back([this](Callback& callback) { callback.on_train_end(*this); });
-  history_.steps = step_;
-  history_.stopped_by = stopping_;
+  recorder_.enter(RunPhase::kFinishing);
+  feed_->stop();
+  recorder_.enter(RunPhase::kCallbacks);
+  callbacks_.call_timed(recorder_, [this](Callback& callback) { callback.on_train_end(run_); });
+  history_.steps = run_.step();
+  history_.stopped_by = run_.stopped_by();
+  history_.warnings = run_.warnings();
   history_.times = counters_.times();
   history_.samples = counters_.samples();
   history_.seconds = 1e-9 * double(now_ns() - begun);
   history_.trace = std::make_shared<Trace>(
-      recorder_->finish(stopping_.empty() ? "finished" : "stopped: " + stopping_));
+      recorder_.finish(run_.stopping() ? "stopped: " + run_.stopped_by() : "finished"));
   return std::move(history_);
 }
 
 // Up to the point where a step could be made.
-void TrainingLoop::begin(const Dataset& dataset) {
-  if (options_.checkpoint.resume) find_checkpoint();
-  if (found_) start_position_ = restore_position();
+void TrainingLoop::begin() {
+  std::optional<FoundCheckpoint> found = find_checkpoint();
+  std::optional<SavedTraining> saved;
+  std::optional<PipelineState> position;
+  if (found) {
+    saved = found->saved();
+    restore(*saved);
+    if (saved->pipeline) position = PipelineState{*saved->pipeline};
+  }
   view_.phase("first batch");
-  recorder_->enter(RunPhase::kFirstBatch);
+  recorder_.enter(RunPhase::kFirstBatch);
   counters_.restart();
   try {
-    start_pipeline(dataset, start_position_);
+    feed_->start(run_.epoch(), std::move(position));
   } catch (const Error& e) {
-    if (!found_) throw;
-    throw Error(found_->path + ": " + e.problem(), e.hint());
+    if (!found) throw;
+    throw found->blamed(e);
   }
-  first_batch_ = next_batch();
-  if (!first_batch_) {
+  bool any_batch = feed_->read_first_batch();
+  if (!any_batch && run_.progress.step_in_epoch > 0 && feed_->steps_per_epoch() < 0) {
+    // Interrupted after the last batch of an epoch, which nobody knew to be the last.
+    epoch_is_over_ = true;
+    feed_->stop();
+    feed_->start(run_.epoch() + 1);
+    any_batch = feed_->read_first_batch();
+  }
+  counters_.mark(StepPhase::kWaitForData);
+  if (!any_batch) {
     throw Error("the dataset gave no batch at all",
-                "look at what its filters and its error policy leave", "source-never-yields");
+                "check its filters and its error policy: they may drop every sample",
+                "source-never-yields");
   }
   history_.first_batch_s = counters_.times()[StepPhase::kWaitForData];
   view_.phase("building");
-  recorder_->enter(RunPhase::kBuilding);
-  weights_ = spec_.build(*first_batch_);
-  optimizer_.emplace(spec_.optimizer, trainable(weights_));
-  if (found_) restore_weights();
-  signs_.emplace(weights_, spec_.layers ? spec_.layers() : nullptr);
-  recorder_->facts(facts(dataset));
-  recorder_->weights(signs_->weights(), signs_->layers());
+  recorder_.enter(RunPhase::kBuilding);
+  const Batch& batch = *feed_->first_batch();
+  run_.built(TrainedState(spec_.build(batch), spec_.optimizer, spec_.device));
+  if (found) restore_trained(*found, *saved);
+  const std::vector<LayerPlan>* layers = spec_.layers ? spec_.layers() : nullptr;
+  RunFacts facts = first_facts(spec_, options_, dataset_, callbacks_);
+  facts.batch_size = samples_in(batch);
+  facts.steps_per_epoch = feed_->steps_per_epoch();
+  facts.resumed = options_.checkpoint.resume && run_.step() > 0;
+  if (layers && !layers->empty()) facts.model = fmt::format("{} layers", layers->size());
+  facts.parameters = run_.trained().parameter_count();
+  recorder_.facts(std::move(facts));
+  watch_.begin(run_.trained().weights(), layers);
+  found.reset();  // as large as the model
   if (options_.replay) replay_first_batch();
   counters_.restart();
 }
 
-void TrainingLoop::run_epoch(const Dataset& dataset) {
-  if (!pipeline_) start_pipeline(dataset, std::nullopt);
-  if (step_in_epoch_ == 0) {
-    call_back([this](Callback& callback) { callback.on_epoch_begin(*this); });
+std::optional<FoundCheckpoint> TrainingLoop::find_checkpoint() {
+  if (!options_.checkpoint.resume) return std::nullopt;
+  if (!checkpoints_) throw Error("resume needs a checkpoint folder", "name the folder");
+  std::vector<std::string> complaints;
+  std::optional<FoundCheckpoint> found = checkpoints_->newest(complaints);
+  for (const std::string& text : complaints) run_.warn(text);
+  return found;
+}
+
+// All that does not need the weights.
+void TrainingLoop::restore(const SavedTraining& saved) {
+  run_.restore(saved);
+  checkpoints_->resumed(saved.step);
+  history_.epochs = saved.history;
+  callbacks_.restore(saved.callbacks);
+  if (spec_.threads_chosen) {  // another number would round sums differently
+    options_.threads = apply_threads(
+        {.intra_op = saved.threads[0], .input = options_.threads.input}, !spec_.device.is_cpu());
+  }
+}
+
+void TrainingLoop::restore_trained(const FoundCheckpoint& found, const SavedTraining& saved) {
+  try {
+    if (saved.description != spec_.description()) {
+      throw Error(
+          fmt::format("was written by another training\n  checkpoint     {}\n  this training  {}",
+                      saved.description, spec_.description()));
+    }
+    run_.trained().restore(saved, found.content);
+    epoch_logs_.restore(saved);
+  } catch (const Error& e) {
+    throw found.blamed(e, "resume with the program that wrote it, or name another folder");
+  }
+  view_.say(fmt::format("resumed after step {} ({})", run_.step(), found.path));
+}
+
+void TrainingLoop::replay_first_batch() {
+  view_.phase("replaying the first batch");
+  recorder_.enter(RunPhase::kProbing);
+  feed_->await_quiet();  // a pipeline that fills its queues would take cores away
+  SavedTraining logs;
+  epoch_logs_.save(logs);
+  const Replayed replayed = replay(*feed_->first_batch(), run_.trained(), [this](Batch& batch) {
+    StepCounters unused;  // a replay must not count as steps of the run
+    return spec_.loss(batch, unused, nullptr);
+  });
+  if (!replayed.refusal.empty()) recorder_.note(NoteKind::kProbe, replayed.refusal);
+  epoch_logs_.restore(logs);
+  recorder_.replay(replayed.reading);
+}
+
+void TrainingLoop::run_epoch() {
+  const TrainingProgress& progress = run_.progress;
+  if (!feed_->running()) feed_->start(progress.epoch);
+  if (progress.step_in_epoch == 0) {
+    callbacks_.call_timed(recorder_, [this](Callback& callback) { callback.on_epoch_begin(run_); });
     counters_.mark(StepPhase::kCallbacks);
   }
-  if (any_step_) view_.epoch_begin(epoch_, options_.epochs, steps_);
+  const int64_t steps = feed_->steps_per_epoch();
+  if (std::exchange(epoch_is_over_, false)) return finish_epoch();
+  if (any_step_) view_.epoch_begin(progress.epoch, options_.epochs, steps);
   run_steps();
-  if (poisoned_ && !stopping_.empty()) return;
-  if (stopping_.empty() || (steps_ > 0 && step_in_epoch_ == steps_)) return finish_epoch();
+  if (bad_loss_seen_ && run_.stopping()) return;
+  if (!run_.stopping() || (steps > 0 && progress.step_in_epoch == steps)) return finish_epoch();
   write_checkpoint();
 }
 
 void TrainingLoop::run_steps() {
-  while (stopping_.empty() && (steps_ < 0 || step_in_epoch_ < steps_)) {
-    if (options_.should_stop && options_.should_stop()) {
-      interrupted_ = true;
-      return stop("interrupted");
-    }
-    std::optional<Batch> batch = first_batch_ ? std::exchange(first_batch_, {}) : next_batch();
-    if (!stopping_.empty()) return;
+  const TrainingProgress& progress = run_.progress;
+  const int64_t steps = feed_->steps_per_epoch();
+  while (!run_.stopping() && (steps < 0 || progress.step_in_epoch < steps)) {
+    if (options_.should_stop && options_.should_stop()) return run_.interrupt("interrupted");
+    std::optional<Batch> batch = next_batch();
+    if (run_.stopping()) return;
     if (!batch) {
-      if (steps_ < 0) return;
-      throw Error(fmt::format("the dataset ended in step {} of {} of epoch {}", step_in_epoch_ + 1,
-                              steps_, epoch_ + 1),
-                  "look at what its error policy leaves, add .repeat(), or ask for fewer steps",
+      if (steps < 0) return;
+      throw Error(fmt::format("the dataset ended before step {} of {} in epoch {}",
+                              progress.step_in_epoch + 1, steps, progress.epoch + 1),
+                  "check whether its error policy drops samples, add .repeat(), or set a smaller "
+                  "steps_per_epoch",
                   "wrong-steps-per-epoch");
     }
     const int64_t began = now_ns();
     if (!any_step_) {
       view_.phase("first step");
-      recorder_->enter(RunPhase::kFirstStep);
+      recorder_.enter(RunPhase::kFirstStep);
     }
     train_batch(std::move(*batch));
     if (!any_step_) {
       any_step_ = true;
       history_.first_step_s = 1e-9 * double(now_ns() - began);
-      warn_of_left_out();
+      warn_of_untrained();
       view_.phases_done();
-      view_.epoch_begin(epoch_, options_.epochs, steps_);
+      view_.epoch_begin(progress.epoch, options_.epochs, steps);
     }
-    if (!stopping_.empty()) return;
-    checkpoint_if_due();
-    view_.step(step_in_epoch_, counters_.times(), [this] { return logs(); });
+    if (run_.stopping()) return;
+    // The end of the epoch writes one anyway.
+    if (checkpoints_ && progress.step_in_epoch != steps && checkpoints_->due(progress.step)) {
+      write_checkpoint();
+    }
+    view_.step(progress.step_in_epoch, counters_.times(), [this] { return logs(); });
   }
 }
 
+std::optional<Batch> TrainingLoop::next_batch() {
+  if (feed_->first_batch()) return feed_->next();  // without a wait
+  if (any_step_) recorder_.enter(RunPhase::kWaitingForData);
+  std::optional<Batch> batch = feed_->next();
+  if (feed_->gave_up()) run_.interrupt("stuck");
+  counters_.mark(StepPhase::kWaitForData);
+  if (any_step_) recorder_.enter(RunPhase::kStep);
+  return batch;
+}
+
 void TrainingLoop::train_batch(Batch batch) {
+  TrainingProgress& progress = run_.progress;
   const int64_t samples = samples_in(batch);
-  if (accumulated_ == 0 && watching_) signs_->look_at(step_ + 1);
-  const at::Tensor loss = spec_.loss(batch, counters_, signs_->looking() ? &*signs_ : nullptr);
+  if (progress.accumulated == 0) watch_.measure(progress.step + 1);
+  const at::Tensor loss = spec_.loss(batch, counters_, watch_.observer());
   check_loss(loss);
-  const bool on_cpu = spec_.device.is_cpu();
-  if (on_cpu) {  // before the weights move
-    note_loss(batch, step_ + 1, loss.item<double>(), samples);
-    if (!stopping_.empty()) return;
+  if (spec_.device.is_cpu()) {  // before the weights move
+    note_loss(batch, progress.step + 1, loss.item<double>(), samples);
+    if (run_.stopping()) return;
   } else {
-    pending_.push_back({loss.detach(), std::move(batch), step_ + 1, samples});
+    pending_.add(loss.detach(), std::move(batch), progress.step + 1, samples);
   }
   (options_.accumulate > 1 ? loss / double(options_.accumulate) : loss).backward();
   counters_.mark(StepPhase::kBackward);
-  if (++accumulated_ == options_.accumulate) update_weights();
-  ++step_;
-  ++step_in_epoch_;
+  if (++progress.accumulated == options_.accumulate) update_weights();
+  ++progress.step;
+  ++progress.step_in_epoch;
   counters_.step_done(samples);
-  recorder_->position(epoch_, step_in_epoch_, optimizer_->learning_rate());
-  if (pending_.size() >= kMaxPending) settle_losses();
+  recorder_.position(progress.epoch, progress.step_in_epoch, run_.learning_rate());
+  if (pending_.full()) fetch_losses();
   counters_.mark(StepPhase::kMetrics);
-  if (!batch_callbacks_) return;
-  recorder_->enter(RunPhase::kCallbacks);
-  call_back([&](Callback& callback) {
-    if (callback.wants_batches()) callback.on_batch_end(*this, loss.item<double>());
+  if (!callbacks_.want_batches()) return;
+  recorder_.enter(RunPhase::kCallbacks);
+  callbacks_.call_timed(recorder_, [&](Callback& callback) {
+    if (callback.wants_batches()) callback.on_batch_end(run_, loss.item<double>());
   });
   counters_.mark(StepPhase::kCallbacks);
 }
 
-template <typename F>
-void TrainingLoop::call_back(F&& call) {
-  int64_t begun = now_ns();
-  for (size_t i = 0; i < options_.callbacks.size(); ++i) {
-    call(*options_.callbacks[i]);
-    const int64_t now = now_ns();
-    recorder_->callback_time(i, now - begun);
-    begun = now;
-  }
-}
-
 void TrainingLoop::update_weights() {
-  if (signs_->looking()) {
-    signs_->before_update();
-    optimizer_->step();
-    recorder_->numbers(signs_->after_update());
-  } else {
-    optimizer_->step();
-  }
-  optimizer_->zero_grad();
-  accumulated_ = 0;
+  OptimizerState& optimizer = run_.trained().optimizer();
+  watch_.update(optimizer);
+  optimizer.zero_grad();
+  run_.progress.accumulated = 0;
   counters_.mark(StepPhase::kOptimizer);
 }
 
-void TrainingLoop::settle_losses() {
-  if (pending_.empty()) return;
-  std::vector<at::Tensor> losses;
-  for (const Pending& p : pending_) losses.push_back(p.loss.reshape({}).to(at::kDouble));
-  const at::Tensor values = at::stack(losses).cpu();
-  const std::vector<Pending> settled = std::exchange(pending_, {});
-  for (size_t i = 0; i < settled.size(); ++i) {
-    const Pending& p = settled[i];
-    note_loss(p.batch, p.step, values.data_ptr<double>()[i], p.samples);
+void TrainingLoop::finish_epoch() {
+  Logs logs = this->logs();
+  if (bad_loss_seen_ && run_.stopping()) return;  // a callback stopped at the last losses of a GPU
+  counters_.mark(StepPhase::kMetrics);
+  TrainingProgress& progress = run_.progress;
+  if (spec_.validate && (progress.epoch + 1) % options_.validation_every == 0) {
+    recorder_.enter(RunPhase::kValidation);
+    for (const auto& [name, value] : spec_.validate()) logs.set("val_" + name, value);
+    counters_.mark(StepPhase::kValidation);
+  }
+  recorder_.enter(RunPhase::kCallbacks);
+  callbacks_.call_timed(recorder_, [&](Callback& callback) { callback.on_epoch_end(run_, logs); });
+  counters_.mark(StepPhase::kCallbacks);
+  view_.epoch_end(progress.step_in_epoch, counters_.times(), logs);
+  recorder_.epoch_done(traced_epoch(progress.epoch, progress.step_in_epoch, logs));
+  history_.epochs.push_back(logs);
+  ++progress.epoch;
+  progress.step_in_epoch = 0;
+  epoch_logs_.reset();
+  feed_->end_epoch();
+  write_checkpoint();
+}
+
+Logs TrainingLoop::logs() {
+  fetch_losses();
+  return epoch_logs_.logs();
+}
+
+void TrainingLoop::fetch_losses() {
+  for (const FetchedLoss& loss : pending_.fetch()) {
+    note_loss(loss.batch, loss.step, loss.value, loss.samples);
   }
 }
 
 void TrainingLoop::note_loss(const Batch& batch, int64_t step, double loss, int64_t samples) {
-  loss_total_ += loss * double(samples);
-  loss_count_ += double(samples);
-  recorder_->loss(step, loss);
-  if (std::isfinite(loss)) return;
-  refuse_not_a_number(batch, step);  // throws when the data is to blame
-  for (const CallbackPtr& callback : options_.callbacks) callback->on_bad_loss(*this, step, loss);
-  if (std::exchange(poisoned_, true)) return;
-  explain_bad_loss(batch);
-  if (!stopping_.empty()) return;
-  warn(
-      fmt::format("the loss is {} since step {}; the data of that batch is sound: lower the "
-                  "learning rate, clip the gradients, or add TerminateOnNaN()",
-                  loss, step));
+  epoch_logs_.add(loss, samples);
+  recorder_.loss(step, loss);
+  if (!std::isfinite(loss)) note_bad_loss(batch, step, loss);
 }
 
-void TrainingLoop::explain_bad_loss(const Batch& batch) {
+void TrainingLoop::note_bad_loss(const Batch& batch, int64_t step, double loss) {
+  check_finite_values(batch, step);  // Error when the data is bad
+  for (const CallbackPtr& callback : callbacks_) callback->on_bad_loss(run_, step, loss);
+  if (std::exchange(bad_loss_seen_, true)) return;
   std::string origin;
-  if (spec_.bad_origin) {
-    origin = spec_.bad_origin(batch);
-  } else if (const auto bad = bad_weights(weights_); !bad.empty()) {
-    origin = bad[0] + " is not finite: an update of an earlier step broke it";
+  if (spec_.nonfinite_origin) {
+    origin = spec_.nonfinite_origin(batch);
+  } else if (const auto bad = nonfinite_weights(run_.trained().weights()); !bad.empty()) {
+    origin = bad[0] + " is not finite since an update in an earlier step";
   }
-  if (!origin.empty()) recorder_->note(NoteKind::kNanOrigin, origin);
+  if (!origin.empty()) recorder_.note(NoteKind::kNanOrigin, origin);
+  if (run_.stopping()) return;
+  run_.warn(fmt::format(
+      "the loss became {} in step {}, although the batch has only finite values: lower the "
+      "learning rate, clip the gradients, or add TerminateOnNaN()",
+      loss, step));
 }
 
-// A loss that moves what no optimizer moves: forgotten, most likely.
-void TrainingLoop::warn_of_left_out() {
-  const std::string tensors = spec_.left_out ? spec_.left_out() : "";
+// Most likely they were forgotten.
+void TrainingLoop::warn_of_untrained() {
+  const std::string tensors = spec_.untrained ? spec_.untrained() : "";
   if (tensors.empty()) return;
-  recorder_->note(NoteKind::kLeftOut, tensors);
-  warn(
+  recorder_.note(NoteKind::kLeftOut, tensors);
+  run_.warn(
       fmt::format("the loss depends on tensors that are not trained: {}; name them in "
                   ".parameters, or detach them",
                   tensors));
 }
 
-Logs TrainingLoop::logs() {
-  settle_losses();
-  Logs logs;
-  logs.set("loss", loss_count_ > 0 ? loss_total_ / loss_count_ : NAN);
-  if (spec_.metrics) {
-    for (const MetricState& metric : *spec_.metrics) logs.set(metric.name(), metric.value());
+void TrainingLoop::write_checkpoint() {
+  if (!checkpoints_ || checkpoints_->has(run_.step())) return;
+  fetch_losses();  // one of them may be bad
+  if (bad_loss_seen_) return;
+  recorder_.enter(RunPhase::kCheckpoint);
+  SavedTraining saved;
+  saved.description = spec_.description();
+  saved.callbacks = callbacks_.save();
+  saved.history = history_.epochs;
+  saved.threads = {options_.threads.intra_op.value_or(0), options_.threads.inter_op.value_or(0),
+                   options_.threads.input.value_or(0)};
+  saved.pipeline = feed_->position();
+  Safetensors content;
+  run_.save(saved);
+  epoch_logs_.save(saved);
+  run_.trained().save(saved, content);
+  if (const auto problem = checkpoints_->write(saved, std::move(content))) {
+    recorder_.note(NoteKind::kCheckpointFailed, *problem);
+    run_.warn(*problem);
   }
-  return logs;
+  counters_.mark(StepPhase::kCheckpoint);
 }
-
-void TrainingLoop::finish_epoch() {
-  Logs logs = this->logs();
-  if (poisoned_ && !stopping_.empty()) return;  // the last losses of a GPU spoke
-  counters_.mark(StepPhase::kMetrics);
-  if (spec_.validate && (epoch_ + 1) % options_.validation_every == 0) {
-    recorder_->enter(RunPhase::kValidation);
-    for (const auto& [name, value] : spec_.validate()) logs.set("val_" + name, value);
-    counters_.mark(StepPhase::kValidation);
-  }
-  recorder_->enter(RunPhase::kCallbacks);
-  call_back([&](Callback& callback) { callback.on_epoch_end(*this, logs); });
-  counters_.mark(StepPhase::kCallbacks);
-  view_.epoch_end(step_in_epoch_, counters_.times(), logs);
-  recorder_->epoch_done(traced_epoch(logs));
-  history_.epochs.push_back(logs);
-  ++epoch_;
-  step_in_epoch_ = 0;
-  loss_total_ = loss_count_ = 0;
-  if (spec_.metrics) {
-    for (MetricState& metric : *spec_.metrics) metric.reset();
-  }
-  if (!one_pipeline_) stop_pipeline();
-  write_checkpoint();
-}
-
-TraceEpoch TrainingLoop::traced_epoch(const Logs& logs) const {
-  constexpr std::string_view kValidation = "val_";
-  TraceEpoch out{.epoch = epoch_, .steps = step_in_epoch_};
-  for (const auto& [name, value] : logs.all()) {
-    const bool validation = name.starts_with(kValidation);
-    (validation ? out.validation : out.logs)
-        .emplace_back(validation ? name.substr(kValidation.size()) : name, value);
-  }
-  return out;
-}
-
-void TrainingLoop::stop(const std::string& reason) {
-  if (stopping_.empty()) stopping_ = reason;
-}
-
-void TrainingLoop::watch(bool on) {
-  if (!options_.telemetry || on == std::exchange(watching_, on)) return;
-  if (!on) return recorder_->rest();
-  const int64_t rested = recorder_->resume();
-  if (signs_) signs_->put_off(rested);
-}
-
-void TrainingLoop::warn(const std::string& text) {
-  view_.say("warning: " + text);
-  if (recorder_) recorder_->note(NoteKind::kWarning, text);
-  history_.warnings.push_back(text);
-}
-
-void TrainingLoop::remember_weights() {
-  remembered_.clear();
-  for (const NamedWeight& w : weights_) remembered_.push_back(w.value.detach().clone());
-}
-
-bool TrainingLoop::recall_weights() {
-  if (remembered_.empty()) return false;
-  const c10::NoGradGuard guard;
-  for (size_t i = 0; i < remembered_.size(); ++i) {
-    at::Tensor value = weights_[i].value;
-    value.copy_(remembered_[i]);
-  }
-  return true;
-}
-
-void TrainingLoop::save_weights(const std::string& path) const { write_weights(path, weights_); }
 
 }  // namespace headway

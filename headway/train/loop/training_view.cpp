@@ -15,7 +15,7 @@ namespace headway {
 namespace {
 
 constexpr int64_t kLiveEveryNs = 100'000'000;
-constexpr int64_t kLineEveryNs = 30'000'000'000;  // in a log: long epochs show that they live
+constexpr int64_t kLineEveryNs = 30'000'000'000;  // in a log, to show progress in long epochs
 constexpr int kBarWidth = 22;
 
 int terminal_width() {
@@ -29,7 +29,7 @@ std::string bar(int64_t done, int64_t total) {
   return std::string(full, '=') + std::string(kBarWidth - full, '.');
 }
 
-// What a terminal shows in `columns`: UTF-8 is not cut in two.
+// The first `columns` characters; none of UTF-8 is cut in two.
 std::string cut(const std::string& text, int columns) {
   size_t end = 0;
   for (int shown = 0; end < text.size() && shown < columns; ++shown) {
@@ -82,7 +82,7 @@ void TrainingView::epoch_begin(int64_t epoch, int64_t epochs, int64_t steps) {
 }
 
 void TrainingView::step(int64_t step, const StepTimes& times, const std::function<Logs()>& logs) {
-  if (first_step_ < 0) {  // the first of this epoch is not counted as speed: it fills caches
+  if (first_step_ < 0) {  // the first of an epoch does not count for the speed: it fills caches
     first_step_ = step;
     epoch_since_ns_ = now_ns();
     at_begin_ = times;

@@ -12,17 +12,17 @@ namespace headway {
 
 // Phases on one line, then a line per epoch that is redrawn on a terminal:
 //
-//   built 11.2 M parameters (0.4 s) · first batch (0.1 s) · first step (0.8 s)
+//   first batch (0.1 s) · building (0.4 s) · first step (0.8 s)
 //   epoch 1/5  200/200  ====================  41 ms/step  loss 1.932  waiting for data 2%
 //
-// Not for several threads.
+// Use from one thread.
 class TrainingView {
  public:
   explicit TrainingView(Show show);
   TrainingView(const TrainingView&) = delete;
-  ~TrainingView();  // leaves no line half written, whatever was thrown
+  ~TrainingView();  // ends the current line, after an exception too
 
-  // Says that something has begun, before it takes its time; the next call says how long it took.
+  // Shows what begins now; the next call shows how long it took.
   void phase(const std::string& name);
   void phases_done();
   const std::string& current_phase() const { return phase_; }

@@ -13,8 +13,8 @@ template <typename Kind, size_t n>
 Kind by_name(const char* what, const std::string_view (&names)[n], std::string_view name) {
   for (size_t i = 0; i < n; ++i)
     if (names[i] == name) return static_cast<Kind>(i);
-  throw Error(fmt::format("no {} is called '{}'", what, name),
-              fmt::format("there are {}", fmt::join(names, ", ")));
+  throw Error(fmt::format("unknown {} '{}'", what, name),
+              fmt::format("use one of {}", fmt::join(names, ", ")));
 }
 
 }  // namespace

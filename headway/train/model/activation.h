@@ -33,7 +33,7 @@ class Activation {
   constexpr Activation() = default;
   constexpr Activation(Kind kind) : kind_(kind) {}
   consteval Activation(const char* name) : kind_(find(name)) {}
-  static Activation parse(std::string_view name);  // Error lists the names there are
+  static Activation parse(std::string_view name);  // Error lists the known names
 
   constexpr Kind kind() const { return kind_; }
   constexpr std::string_view name() const { return kNames[kind_]; }

@@ -69,7 +69,7 @@ void add_stage(Layers& layers, const ResNet& net, size_t index) {
 Layers resnet(const ResNet& net, const ApplicationOptions& options) {
   Layers layers{Input(options.input)};
   add_relu_convolution(layers, 64, 7, 2);
-  // Behind relu zeros at the edge never win, as little as torchvision's -inf.
+  // After relu a zero at the edge is never the maximum, like torchvision's -inf.
   layers.push_back(ZeroPadding2D(1));
   layers.push_back(MaxPooling2D(3, {.strides = 2}));
   for (size_t i = 0; i < net.stages.size(); ++i) add_stage(layers, net, i);

@@ -5,7 +5,7 @@
 #include "headway/train/layers.h"
 #include "headway/train/model/model.h"
 
-// Well-known networks with Keras' names. Weights are drawn, not loaded.
+// Well-known networks with Keras' names. Weights are initialised, not loaded.
 //
 //   Model model = applications::resnet18({.classes = 10});
 namespace headway::applications {
@@ -19,9 +19,9 @@ struct ApplicationOptions {
 // Keras' VGG16: 138,357,544 weights with the defaults.
 Model vgg16(const ApplicationOptions& options = {}, ModelOptions model = {});
 
-// torchvision's ResNets: strides in the 3x3 convolutions ("v1.5"), no bias beside
-// BatchNormalization, its padding and its epsilon, He's initial weights. 11,689,512 and 25,557,032
-// trainable weights with the defaults.
+// torchvision's ResNets: strides in the 3x3 convolutions ("v1.5"), no bias before
+// BatchNormalization, torchvision's padding and epsilon, He's initial weights. 11,689,512 and
+// 25,557,032 trainable weights with the defaults.
 Model resnet18(const ApplicationOptions& options = {}, ModelOptions model = {});
 Model resnet50(const ApplicationOptions& options = {}, ModelOptions model = {});
 

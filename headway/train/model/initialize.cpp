@@ -12,7 +12,8 @@
 namespace headway {
 namespace {
 
-// Of a normal distribution cut off at two deviations; Keras divides by it to keep the variance.
+// Standard deviation of a normal distribution cut off at two deviations; Keras divides by it to
+// keep the variance.
 constexpr double kTruncatedDeviation = 0.87962566103423978;
 
 struct Draw {
@@ -21,15 +22,15 @@ struct Draw {
 
   at::Tensor uniform(double bound) { return tensor.uniform_(-bound, bound, generator); }
   at::Tensor normal(double deviation) { return tensor.normal_(0, deviation, generator); }
-  // By the inverse of the distribution: a fixed cost, and the same numbers of any seed.
+  // By the inverse of the distribution, which takes the same number of draws for every seed.
   at::Tensor truncated_normal(double deviation) {
-    const double within = std::erf(std::sqrt(2.0));  // share of values nearer than two deviations
+    const double within = std::erf(std::sqrt(2.0));  // share of values within two deviations
     at::Tensor drawn = tensor.uniform_(-within, within, generator).erfinv_();
     return drawn.mul_(std::sqrt(2.0) * deviation).clamp_(-2 * deviation, 2 * deviation);
   }
 };
 
-// Q of a random matrix, made unique by a positive diagonal of R, so that all turns are as likely.
+// Q of a random matrix, made unique by a positive diagonal of R: all rotations are equally likely.
 at::Tensor orthogonal_matrix(int64_t rows, int64_t columns, at::Generator generator) {
   const at::Tensor random =
       at::empty({std::max(rows, columns), std::min(rows, columns)}, at::kDouble)
@@ -39,12 +40,14 @@ at::Tensor orthogonal_matrix(int64_t rows, int64_t columns, at::Generator genera
   return rows < columns ? turned.t() : turned;
 }
 
-// Keras flattens a kernel to (everything before) x (last axis). Ours has that last axis in front;
-// a depthwise kernel has one such matrix's rows spread over its channels.
+// Keras flattens a kernel to (all other axes) x (last axis). Ours has that last axis in front; in a
+// depthwise kernel the rows of one such matrix are distributed over the channels.
 at::Tensor orthogonal(const WeightSpec& spec, double gain, at::Generator generator) {
   const Shape& shape = spec.shape;
   if (shape.rank() < 2) {
-    throw Error(fmt::format("orthogonal needs a matrix, {} is {}", spec.name, text(shape)));
+    throw Error(
+        fmt::format("initializer orthogonal needs a matrix, but {} is {}", spec.name, text(shape)),
+        "choose another initializer");
   }
   int64_t field = 1;
   for (int i = 2; i < shape.rank(); ++i) field *= shape[i];
@@ -74,7 +77,7 @@ at::Tensor fill(const WeightSpec& spec, Draw draw) {
     case Initializer::kHeNormal: return draw.truncated_normal(deviation(2 / in));
     case Initializer::kLecunUniform: return draw.uniform(bound(1 / in));
     case Initializer::kLecunNormal: return draw.truncated_normal(deviation(1 / in));
-    // A gain that is not given is 1, also when written as a bare name.
+    // Without a gain, as in "orthogonal", it is 1.
     case Initializer::kOrthogonal: return orthogonal(spec, value ? value : 1, draw.generator);
     case Initializer::kRandomNormal: return draw.normal(value ? value : 0.05);
     case Initializer::kRandomUniform: return draw.uniform(value ? value : 0.05);
@@ -87,7 +90,7 @@ at::Tensor fill(const WeightSpec& spec, Draw draw) {
 at::Tensor initialize(const WeightSpec& spec, at::ScalarType dtype, uint64_t stream) {
   const at::IntArrayRef sizes(spec.shape.begin(), static_cast<size_t>(spec.shape.rank()));
   if (!spec.values.empty()) return at::tensor(spec.values, at::kDouble).reshape(sizes).to(dtype);
-  // Half-precision weights are the rounded ones of a float network.
+  // Half-precision weights are those of a float network, rounded.
   const at::ScalarType drawn = dtype == at::kDouble ? at::kDouble : at::kFloat;
   return fill(spec, {at::empty(sizes, drawn), at::detail::createCPUGenerator(stream)}).to(dtype);
 }

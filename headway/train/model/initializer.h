@@ -6,7 +6,7 @@
 
 namespace headway {
 
-// How a weight begins, in Keras' words and with Keras' moments.
+// How a weight is initialised, by Keras' names and with Keras' mean and variance.
 //
 //   Dense(128, {.kernel_initializer = "he_normal", .bias_initializer = Initializer::constant(0.1)})
 class Initializer {
@@ -34,7 +34,7 @@ class Initializer {
   consteval Initializer(const char* name) : kind_(find(name)) {}
   static constexpr Initializer constant(double value) { return {kConstant, value}; }
   static constexpr Initializer orthogonal(double gain = 1) { return {kOrthogonal, gain}; }
-  static Initializer parse(std::string_view name);  // Error lists the names there are
+  static Initializer parse(std::string_view name);  // Error lists the known names
 
   constexpr Kind kind() const { return kind_; }
   // The constant; gain of orthogonal, deviation or bound of the random ones (0: Keras' default).

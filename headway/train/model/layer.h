@@ -17,17 +17,18 @@ namespace headway {
 
 inline constexpr int64_t kAny = -1;  // a dimension that may differ from batch to batch
 
-// A weight before it exists. Shapes are libtorch's: (units, inputs), (filters, channels, h, w).
+// The description of a weight that does not exist yet. Shapes are libtorch's: (units, inputs),
+// (filters, channels, h, w).
 struct WeightSpec {
   std::string name;  // "weight", "bias", "running_mean"
   Shape shape;
   Initializer initializer = "zeros";
-  // What glorot, he and lecun count; Keras counts a kernel's inputs and outputs, not a matrix's.
+  // For glorot, he and lecun: inputs and outputs as Keras counts them for its own kernels.
   int64_t fan_in = 0, fan_out = 0;
   bool trainable = true;
   Regularizer regularizer{};
-  std::vector<double> values{};  // when given, what it begins with
-  // When given, the weight itself: a module's, which lives on there.
+  std::vector<double> values{};  // when given, its initial values
+  // When given, the weight itself, which belongs to a module.
   std::shared_ptr<at::Tensor> existing{};
 };
 
@@ -41,7 +42,7 @@ struct Mode {
 //
 // Shapes are those of one sample, as Keras writes them: height x width x channels, steps x
 // features. The tensors are libtorch's: an image batch is N x C x H x W, in channels-last memory,
-// so that neither world copies.
+// so that neither side copies.
 class LayerNode {
  public:
   virtual ~LayerNode() = default;
@@ -50,23 +51,23 @@ class LayerNode {
   // Throws Error when `input` does not fit; Network adds the layer's name.
   virtual Shape output_shape(const Shape& input) const = 0;
   virtual std::vector<WeightSpec> weights(const Shape& /*input*/) const { return {}; }
-  // The layer made ready for inputs of that shape, asked for once; null: this one will do.
+  // The layer prepared for inputs of that shape, asked for once; null: it needs no preparation.
   virtual std::shared_ptr<const LayerNode> planned(const Shape& /*input*/) const { return nullptr; }
   virtual bool takes_indices() const { return false; }  // its input stays integers
-  // `weights` in the order of weights(). Called by the threads of autograd never, by the training
-  // thread only.
+  // `weights` in the order of weights(). Called only by the training thread, never by autograd's.
   virtual at::Tensor forward(const at::Tensor& x, std::span<const at::Tensor> weights,
                              const Mode& mode) const = 0;
-  // The function a loss sees at the end of a network.
+  // Its last operation; the last layer's decides which losses fit.
   virtual Activation activation() const { return "linear"; }
-  // The same layer with a linear end, so that a loss can work on logits; null: it is already.
+  // The same layer without its activation, so that a loss can work on logits; null: it has none.
   virtual std::shared_ptr<const LayerNode> without_activation() const { return nullptr; }
-  // The same layer with `activation` behind it, where that is the same as in front and cheaper:
-  // the largest of what grows is what grows of the largest. Null: it is not.
+  // The same layer followed by `activation`, where that gives the same as `activation` before it,
+  // and is cheaper: a monotonic function of the maximum is the maximum of the function. Null:
+  // it does not.
   virtual std::shared_ptr<const LayerNode> with_activation_behind(Activation) const {
     return nullptr;
   }
-  // Bytes that autograd keeps for the backward pass, per value of the output (1: the output only).
+  // Values that autograd keeps for the backward pass, per value of the output (1: the output only).
   virtual double kept_outputs() const { return 1; }
 };
 
@@ -77,11 +78,11 @@ class Layer {
  public:
   Layer(std::shared_ptr<const LayerNode> node, std::string name = "")
       : node_(std::move(node)), name_(std::move(name)) {}
-  Layer(Activation activation);  // as a layer of its own
+  Layer(Activation activation);  // an activation as a layer
 
   const LayerNode& node() const { return *node_; }
   const std::shared_ptr<const LayerNode>& shared_node() const { return node_; }
-  const std::string& name() const { return name_; }  // empty: numbered by the model
+  const std::string& name() const { return name_; }  // empty: the model gives it one
   Layer named(std::string name) const { return Layer(node_, std::move(name)); }
 
  private:

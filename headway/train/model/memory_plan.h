@@ -7,7 +7,7 @@
 #include "headway/train/learn/optimizer.h"
 #include "headway/train/model/network.h"
 
-// Inside train/: what a model takes, by arithmetic, before it takes it.
+// Inside train/: how much memory a model needs, computed before it is allocated.
 namespace headway {
 
 struct MemoryPlan {
@@ -21,7 +21,7 @@ struct MemoryPlan {
 MemoryPlan plan_memory(const std::vector<LayerPlan>& layers, const Optimizer* optimizer,
                        int64_t value_bytes, int64_t batch_size);
 
-// Throws with the arithmetic when weights, gradients and optimizer exceed `free_bytes`.
+// Error, with the sum, when weights, gradients and optimizer exceed `free_bytes`.
 void refuse_too_large(const std::string& model, const MemoryPlan& plan, const std::string& device,
                       int64_t free_bytes);
 

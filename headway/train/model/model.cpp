@@ -19,13 +19,14 @@ Model::Impl::Impl(std::vector<Layer> layers, ModelOptions options)
       device(device_name) {
   const DType dtype = this->options.dtype;
   if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
-    throw Error(fmt::format("a model of {}", name_of(dtype)), "float32 or float64");
+    throw Error(fmt::format("invalid dtype {} of a model", name_of(dtype)),
+                "use float32 or float64");
   }
   plan_if_possible();
 }
 
 void Model::Impl::plan_if_possible() {
-  if (layers.empty()) throw Error("a model without layers", "add one, as Dense(10)");
+  if (layers.empty()) throw Error("the model has no layers", "add one, such as Dense(10)");
   const LayerNode& first = layers[0].node();
   if (first.kind() == "Input") plan = plan_network(layers, first.output_shape({}));
 }
@@ -50,7 +51,8 @@ void Model::Impl::build_for(const Batch& batch, FieldNames fields) {
 Network& Model::Impl::built_network() {
   if (!network) {
     if (plan.empty()) {
-      throw Error(options.name + " has no shapes yet", "begin with Input({...}), or call build()");
+      throw Error(fmt::format("the shapes of '{}' are not known yet", options.name),
+                  "begin with Input({...}), or call build()");
     }
     build(plan[0].input);
   }
@@ -59,7 +61,7 @@ Network& Model::Impl::built_network() {
 
 const CompileOptions& Model::Impl::compiled_options(const char* verb) const {
   if (!compiled) {
-    throw Error(fmt::format("{} before compile", verb),
+    throw Error(fmt::format("{} was called before compile", verb),
                 "call compile({.optimizer = ..., .loss = ...}) first");
   }
   return *compiled;
@@ -104,7 +106,8 @@ void Model::compile(CompileOptions options) {
 
 std::string Model::summary(SummaryOptions options) const {
   if (impl_->plan.empty()) {
-    throw Error(name() + " has no shapes yet", "begin with Input({...}), or call build()");
+    throw Error(fmt::format("the shapes of '{}' are not known yet", name()),
+                "begin with Input({...}), or call build()");
   }
   const auto& compiled = impl_->compiled;
   return summary_table(name(), impl_->plan, impl_->memory(options.batch_size),
@@ -122,17 +125,21 @@ std::vector<std::string> Model::weight_names() const {
 
 Tensor Model::weight(const std::string& name) const {
   const NamedWeight* w = impl_->find(name);
-  if (!w) throw Error(fmt::format("no weight is called '{}'", name), "see weight_names()");
+  if (!w)
+    throw Error(fmt::format("the model has no weight '{}'", name), "weight_names() lists them");
   return from_torch(w->value.detach().clone());
 }
 
 void Model::set_weight(const std::string& name, const Tensor& value) {
   const NamedWeight* w = impl_->find(name);
-  if (!w) throw Error(fmt::format("no weight is called '{}'", name), "see weight_names()");
+  if (!w)
+    throw Error(fmt::format("the model has no weight '{}'", name), "weight_names() lists them");
   at::Tensor to = w->value;
   const Shape shape = shape_of(to);
   if (!(value.shape() == shape)) {
-    throw Error(fmt::format("'{}' is {}, not {}", name, shape.str(), value.shape().str()));
+    throw Error(
+        fmt::format("'{}' is {}, the new value is {}", name, shape.str(), value.shape().str()),
+        "give a value of the same shape");
   }
   const c10::NoGradGuard guard;
   to.copy_(to_torch(value));
@@ -146,11 +153,12 @@ void Model::load_weights(const std::string& path) {
   const Safetensors content = read_safetensors(path);
   for (const std::string& name : weight_names()) {
     const Tensor* value = content.find(name);
-    if (!value) throw Error(fmt::format("{} has no '{}'", path, name), "is it of another model?");
+    if (!value)
+      throw Error(fmt::format("{} has no '{}'", path, name), "the file may be of another model");
     try {
       set_weight(name, *value);
     } catch (const Error& e) {
-      throw Error(path + ": " + e.problem(), "is it of another model?");
+      throw Error(path + ": " + e.problem(), "the file may be of another model");
     }
   }
 }

@@ -16,14 +16,14 @@
 
 namespace headway {
 
-enum class Precision { kFull, kBFloat16 };  // kBFloat16: weights stay float32, products do not
+enum class Precision { kFull, kBFloat16 };  // kBFloat16: float32 weights, bfloat16 products
 
 struct ModelOptions {
   std::string name = "sequential";
-  std::string device = "auto";    // "cpu", "cuda", "cuda:1"; auto says why when it is not a GPU
+  std::string device = "auto";    // "cpu", "cuda", "cuda:1"; auto: a GPU if one can be used
   DType dtype = DType::kFloat32;  // or kFloat64
   Precision precision = Precision::kFull;
-  uint64_t seed = 0;  // of the first weights; the same seed, the same model
+  uint64_t seed = 0;  // of the initial weights; the same seed gives the same model
 };
 
 struct CompileOptions {
@@ -32,16 +32,16 @@ struct CompileOptions {
   std::vector<Metric> metrics{};
 };
 
-// Which fields of a batch are what. Left empty: "image"/"label", "x"/"y", or the first and the
-// second field.
+// Which fields of a batch are input and label. Empty: "image"/"label", "x"/"y", or the first and
+// the second field.
 struct FieldNames {
   std::string input{}, target{};
   std::string sample_weight = "sample_weight";  // used when there is such a field
 };
 
-// How the cores are shared. What is not set is chosen, and said; see threads.h.
+// How the cores are divided. What is not set is chosen; see threads.h.
 struct ThreadCounts {
-  std::optional<int> intra_op{};  // inside one operation: libtorch's and BLAS'
+  std::optional<int> intra_op{};  // inside one operation of libtorch or BLAS
   std::optional<int> inter_op{};
   std::optional<int> input{};  // the pipeline's workers
 };
@@ -49,20 +49,20 @@ struct ThreadCounts {
 // Everything needed to go on after kill -9, in files that appear whole or not at all.
 struct CheckpointOptions {
   std::string folder{};  // empty: none are written
-  // Beside the one at the end of each epoch:
+  // In addition to the one at the end of each epoch:
   std::optional<int64_t> every_steps{};
   std::optional<double> every_s{};
-  int64_t keep = 3;     // the last so many stay
+  int64_t keep = 3;     // how many of the newest are kept
   bool resume = false;  // go on from the newest whole one; from the start when there is none
 };
 
 enum class Show { kAuto, kNothing, kLines, kLive };  // kAuto: live on a terminal, else lines
 
-// What to do with a run that stands still (no step for 10 s, or 20 steps' time if that is longer),
-// beside saying so, with the cause and the stacks of all threads.
+// What to do when a run makes no progress (no step for 10 s, or 20 steps' time if that is longer).
+// In any case it is reported, with the cause and the stacks of all threads.
 enum class WhenStuck {
-  kGoOn,   // wait: it may come back
-  kStop,   // while waiting for data: a checkpoint, then the end; elsewhere like kAbort
+  kGoOn,   // wait: it may go on
+  kStop,   // while it waits for data: a checkpoint, then the end; else like kAbort
   kAbort,  // end the process: for machines that start it again with `resume`
 };
 
@@ -70,7 +70,7 @@ struct FitOptions {
   int64_t epochs = 1;
   std::optional<int64_t> steps_per_epoch{};  // needed when the dataset has no end
   int64_t batch_size = 32;                   // of plain tensors; a dataset brings its own
-  bool shuffle = true;                       // plain tensors, each epoch anew
+  bool shuffle = true;                       // plain tensors: a new order in each epoch
   std::optional<Dataset> validation{};
   std::optional<int64_t> validation_steps{};  // default: all of it
   int64_t validation_every = 1;               // epochs
@@ -83,14 +83,14 @@ struct FitOptions {
   uint64_t seed = 0;  // of dropout and of the order of plain tensors
   Show show = Show::kAuto;
   std::string trace{};  // file for the doctor, written as it goes; empty: in memory only
-  // Shown what is known so far, some times a second, by a thread of its own: for live views.
+  // Called with the trace so far, a few times a second, on another thread: for live views.
   std::function<void(const Trace&)> on_look{};
   bool telemetry = true;  // false: nothing is watched, to measure what watching costs
   WhenStuck when_stuck = WhenStuck::kGoOn;
-  // Before the run: replays the first batch, once as it is and once doubled, to measure what an
-  // infinitely fast feed and a larger batch would bring. Some seconds; weights stay untouched.
+  // Before the run: replays the first batch, as it is and doubled, to measure what an infinitely
+  // fast pipeline and a larger batch would gain. Takes some seconds; weights stay as they are.
   bool replay = false;
-  std::function<bool()> should_stop{};  // asked between steps: Ctrl-C ends with a checkpoint
+  std::function<bool()> should_stop{};  // asked between steps; true: a checkpoint, then the end
 };
 
 struct EvaluateOptions {
@@ -103,7 +103,7 @@ struct SummaryOptions {
   int64_t batch_size = 32;
 };
 
-// A network that learns, in Keras' words.
+// A network to be trained, in Keras' words.
 //
 //   Model model = Sequential({
 //       Conv2D(32, 3, {.activation = "relu"}),
@@ -117,7 +117,7 @@ struct SummaryOptions {
 //
 // The first batch (or Input, or build()) fixes the shapes; until then nothing is allocated. A
 // model whose weights, gradients and optimizer do not fit in memory is refused before that, with
-// the arithmetic. Call from one thread.
+// the sum. Call from one thread.
 class Model {
  public:
   explicit Model(std::vector<Layer> layers, ModelOptions options = {});

@@ -47,7 +47,7 @@ struct Model::Impl {
   Logs evaluate(const Dataset& dataset, const EvaluateOptions& options);
 };
 
-// The names with what was left empty filled in from the batch.
-FieldNames resolve_fields(FieldNames fields, const Batch& batch, bool with_target);
+// The names, with empty ones chosen from the batch.
+FieldNames resolve_fields(FieldNames fields, const Batch& batch, bool with_label);
 
 }  // namespace headway

@@ -9,10 +9,10 @@
 
 #include "headway/train/model/layer.h"
 
-// Inside train/: layers that have become tensors.
+// Inside train/: layers planned for one input shape, and their weights.
 namespace headway {
 
-// One line of summary(): a layer where it stands in the network.
+// A layer at its place in a network; one line of summary().
 struct LayerPlan {
   Layer layer;  // with its name
   Shape input, output;
@@ -32,21 +32,21 @@ struct NamedWeight {
   Regularizer regularizer{};
 };
 
-// Is shown what goes into and comes out of each layer of a forward pass.
+// Gets the input and the output of each layer in a forward pass.
 class LayerObserver {
  public:
   virtual ~LayerObserver() = default;
-  virtual void saw(size_t layer, const at::Tensor& in, const at::Tensor& out) = 0;
+  virtual void on_layer(size_t layer, const at::Tensor& in, const at::Tensor& out) = 0;
 };
 
 class Network {
  public:
-  // Draws the weights: each from its own stream of `seed`, so that a layer added behind does not
-  // change those in front.
+  // Initialises the weights, each from its own stream of `seed`, so that a layer added at the end
+  // does not change the others.
   Network(std::vector<LayerPlan> plan, at::ScalarType dtype, c10::Device device, uint64_t seed);
 
-  // N x sample in Keras' order (N x H x W x C) -> likewise. Bytes and other integers become
-  // floats unless the first layer takes indices. `logits`: stop before the last activation.
+  // N x sample in Keras' order (N x H x W x C) in, the same order out. Bytes and other integers
+  // become floats unless the first layer takes indices. `logits`: stop before the last activation.
   at::Tensor forward(const at::Tensor& batch, bool training, bool logits = false,
                      LayerObserver* observer = nullptr) const;
 
@@ -60,10 +60,11 @@ class Network {
   void move_activations();
 
   std::vector<LayerPlan> plan_;
-  std::vector<std::shared_ptr<const LayerNode>> nodes_;  // what runs: plan_, made cheaper
+  // What runs: the layers of plan_, with activations at cheaper places.
+  std::vector<std::shared_ptr<const LayerNode>> nodes_;
   std::vector<NamedWeight> weights_;
-  std::vector<at::Tensor> values_;  // of weights_, side by side for the layers' spans
-  std::vector<size_t> first_;       // of each layer in values_
+  std::vector<at::Tensor> values_;  // of weights_, in one array for the layers' spans
+  std::vector<size_t> first_;       // index in values_ of each layer's first weight
   std::shared_ptr<const LayerNode> logits_layer_;  // the last one without its activation
   at::ScalarType dtype_;
 };
@@ -73,7 +74,7 @@ std::vector<at::Tensor> trainable(const std::vector<NamedWeight>& weights);
 // Each under its name, as safetensors. Python's package reads it.
 void write_weights(const std::string& path, const std::vector<NamedWeight>& weights);
 
-// A tensor that begins as `spec` says. Moments agree with Keras'.
+// A tensor initialised as `spec` says. Mean and variance agree with Keras'.
 at::Tensor initialize(const WeightSpec& spec, at::ScalarType dtype, uint64_t stream);
 
 }  // namespace headway

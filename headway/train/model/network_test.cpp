@@ -90,8 +90,9 @@ TEST(PlanNetwork, InputFixesTheShapeAndIsNoLayer) {
   EXPECT_EQ(plan[0].input, (Shape{kAny, 4}));
   EXPECT_EQ(plan_network({Input({4}), Dense(3)}, {}).front().input, (Shape{4}));
   expect_error({Input({4}), Dense(3)}, {5}, "the model takes 4, the samples are 5", "Input");
-  expect_error({Dense(3), Input({3})}, {5}, "Input stands behind", "put it first");
-  expect_error({Input({3})}, {}, "a model without layers", "Dense");
+  expect_error({Dense(3), Input({3})}, {5}, "Input must be the first layer",
+               "move it to the front");
+  expect_error({Input({3})}, {}, "the model has no layers", "Dense");
 }
 
 TEST(PlanNetwork, SaysWhichLayerDoesNotFitAndWhatWould) {
@@ -105,13 +106,14 @@ TEST(PlanNetwork, SaysWhichLayerDoesNotFitAndWhatWould) {
                "return_sequences = true");
   expect_error({Conv2D(4, 3, {.groups = 3})}, {8, 8, 4}, "4 channels and 4 filters among 3 groups",
                "multiples");
-  expect_error({Reshape({5, 5})}, {24}, "cannot make 5x5 of 24", "stay the same");
+  expect_error({Reshape({5, 5})}, {24}, "cannot turn 24 into 5x5: 24 values are not 25",
+               "stay the same");
   expect_error({Flatten(), Dense(3)}, {kAny, 4}, "dense: Dense must know", "kAny");
 }
 
 TEST(PlanNetwork, ErrorsInsideABlockNameTheWholeWay) {
   expect_error({Block({Dense(4), Conv2D(2, 3)}, "head")}, {9}, "head: conv2d: Conv2D takes", "");
-  expect_error({Residual({Dense(4)})}, {9}, "residual: Residual adds 4 to a shortcut of 9",
+  expect_error({Residual({Dense(4)})}, {9}, "residual: Residual cannot add 4 to a shortcut of 9",
                "shortcut");
 }
 
@@ -148,7 +150,7 @@ TEST(Network, DrawsTheSameWeightsOfTheSameSeed) {
   EXPECT_FALSE(at::equal(a.weights()[0].value, other.weights()[0].value));
 }
 
-TEST(Network, ALayerAddedBehindLeavesTheOthersAsTheyWere) {
+TEST(Network, ALayerAddedAtTheEndLeavesTheOthersAsTheyWere) {
   const Network one = network({Dense(8)}, {6}), two = network({Dense(8), Dense(8)}, {6});
   EXPECT_TRUE(at::equal(one.weights()[0].value, two.weights()[0].value));
   const Network square = network({Dense(6), Dense(6)}, {6});
@@ -196,7 +198,7 @@ TEST(Network, TakesSequencesOfAnyLengthWhenInputSaysSo) {
   for (const int64_t steps : {3, 9})
     EXPECT_EQ(net.forward(at::ones({2, steps}, at::kLong), false).sizes(), (at::IntArrayRef{2, 2}));
   const std::string text = error_of([&] { net.forward(at::full({2, 3}, 10, at::kLong), false); });
-  EXPECT_NE(text.find("asks for number 10"), std::string::npos) << text;
+  EXPECT_NE(text.find("the batch has index 10"), std::string::npos) << text;
 }
 
 TEST(Network, StopsBeforeTheLastActivationWhenAskedForLogits) {

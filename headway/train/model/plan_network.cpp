@@ -72,7 +72,8 @@ std::vector<LayerPlan> plan_network(const std::vector<Layer>& layers, const Shap
   Shape shape = input;
   for (size_t i = 0; i < layers.size(); ++i) {
     if (is_input(layers[i]) && i > 0) {
-      throw Error(fmt::format("Input stands behind {} other layers", i), "put it first");
+      throw Error(fmt::format("Input must be the first layer, {} layers are before it", i),
+                  "move it to the front");
     }
     if (is_input(layers[i])) {
       shape = layers[i].node().output_shape(input);
@@ -81,7 +82,7 @@ std::vector<LayerPlan> plan_network(const std::vector<Layer>& layers, const Shap
     plan.push_back(plan_layer(layers[i], names.of(layers[i]), shape));
     shape = plan.back().output;
   }
-  if (plan.empty()) throw Error("a model without layers", "add one, as Dense(10)");
+  if (plan.empty()) throw Error("the model has no layers", "add one, such as Dense(10)");
   return plan;
 }
 

@@ -1,4 +1,4 @@
-#include "headway/train/loop/vital_signs.h"
+#include "headway/train/loop/step_numbers.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
@@ -13,15 +13,15 @@
 namespace headway {
 namespace {
 
-// A look that took t waits 1/kShare times as long for the next.
+// After a step on which time t was spent, none is measured for t / kShare.
 constexpr double kShare = 0.0025;
-constexpr int64_t kFirstLooks = 3;  // come at once: a run may be over soon
+constexpr int64_t kFirstSteps = 3;  // are all measured: a run may be short
 constexpr int64_t kLeastWaitNs = 100'000'000;
-constexpr int64_t kSampled = 1 << 16;  // values of a weight
-constexpr int64_t kSampledOutputs = 1 << 20;
+constexpr int64_t kMostValues = 1 << 16;  // of a weight
+constexpr int64_t kMostOutputs = 1 << 20;
 
-// Every n-th value as it lies in memory, whatever the shape. A view.
-at::Tensor sampled(const at::Tensor& t, int64_t count) {
+// Every n-th value in memory order, whatever the shape. A view.
+at::Tensor some_of(const at::Tensor& t, int64_t count) {
   const at::Tensor plain = t.detach();
   const int64_t values = plain.numel();
   if (values <= count || !plain.is_non_overlapping_and_dense()) return plain;
@@ -33,7 +33,7 @@ at::Tensor mean_square(const at::Tensor& t) {
   return t.is_complex() ? at::zeros({}) : t.to(at::kFloat).square().mean();
 }
 
-// Four digits are plenty, and keep a trace short.
+// Four digits are enough, and keep a trace short.
 double short_number(double value) {
   if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
   if (value == 0) return 0;
@@ -58,7 +58,8 @@ std::vector<double> fetched(const std::vector<at::Tensor>& scalars, bool root) {
   return out;
 }
 
-// Units stand first in libtorch's kernels. Equal ones get equal gradients: they stay equal.
+// Units are on the first axis of libtorch's kernels. Equal units get equal gradients and stay
+// equal.
 bool units_are_identical(const at::Tensor& kernel) {
   if (kernel.size(0) < 2) return false;
   const at::Tensor some = kernel.detach().narrow(0, 0, std::min<int64_t>(kernel.size(0), 64));
@@ -70,10 +71,10 @@ bool normalises(const std::string& kind) {
   return kind == "BatchNormalization" || kind == "LayerNormalization" || kind == "Normalization";
 }
 
-// Share of channels (images) or features that are nowhere above 0 in the batch.
+// Share of channels (images) or features that are 0 or less everywhere in the batch.
 at::Tensor dead_share(const at::Tensor& out) {
   const int64_t per_sample = std::max<int64_t>(1, out.numel() / std::max<int64_t>(1, out.size(0)));
-  const int64_t samples = std::clamp<int64_t>(kSampledOutputs / per_sample, 1, out.size(0));
+  const int64_t samples = std::clamp<int64_t>(kMostOutputs / per_sample, 1, out.size(0));
   const at::Tensor some = out.detach().narrow(0, 0, samples);
   const int64_t units = some.dim() == 4 ? 1 : some.dim() - 1;
   std::vector<int64_t> others;
@@ -84,8 +85,8 @@ at::Tensor dead_share(const at::Tensor& out) {
 
 }  // namespace
 
-VitalSigns::VitalSigns(const std::vector<NamedWeight>& weights,
-                       const std::vector<LayerPlan>* layers) {
+StepNumbers::StepNumbers(const std::vector<NamedWeight>& weights,
+                         const std::vector<LayerPlan>* layers) {
   for (const NamedWeight& w : weights) {
     if (!w.trainable || w.value.numel() == 0) continue;
     WeightFacts facts{.name = w.name, .values = w.value.numel(), .kernel = w.value.dim() >= 2};
@@ -107,24 +108,24 @@ VitalSigns::VitalSigns(const std::vector<NamedWeight>& weights,
   }
 }
 
-std::vector<WeightFacts> VitalSigns::weights() const {
+std::vector<WeightFacts> StepNumbers::weights() const {
   std::vector<WeightFacts> facts;
   for (const Watched& w : weights_) facts.push_back(w.facts);
   return facts;
 }
 
-std::vector<std::string> VitalSigns::layers() const {
+std::vector<std::string> StepNumbers::layers() const {
   std::vector<std::string> names;
   for (const Watch& watch : layers_) names.push_back(watch.name);
   return names;
 }
 
-bool VitalSigns::look_at(int64_t step) {
+bool StepNumbers::measure(int64_t step) {
   const int64_t now = now_ns();
-  looking_ = looks_ < kFirstLooks || now >= next_ns_;
-  if (!looking_) return false;
+  measuring_ = measured_ < kFirstSteps || now >= next_ns_;
+  if (!measuring_) return false;
   spent_ns_ = 0;
-  sample_ = {.step = step};
+  reading_ = {.step = step};
   gradients_.clear();
   norms_.clear();
   moved_.clear();
@@ -134,57 +135,57 @@ bool VitalSigns::look_at(int64_t step) {
   return true;
 }
 
-void VitalSigns::saw(size_t layer, const at::Tensor& in, const at::Tensor& out) {
-  if (!looking_ || layer >= layers_.size()) return;
+void StepNumbers::on_layer(size_t layer, const at::Tensor& in, const at::Tensor& out) {
+  if (!measuring_ || layer >= layers_.size()) return;
   const int64_t begun = now_ns();
   const c10::NoGradGuard guard;
   const Watch& watch = layers_[layer];
-  if (watch.takes_input && in.is_floating_point()) input_ = sampled(in, kSampled).to(at::kFloat);
+  if (watch.takes_input && in.is_floating_point()) input_ = some_of(in, kMostValues).to(at::kFloat);
   if (out.is_floating_point() && out.numel() > 1) {
-    outputs_[layer] = sampled(out, kSampled).to(at::kFloat).var();
+    outputs_[layer] = some_of(out, kMostValues).to(at::kFloat).var();
   }
   if (watch.relu && out.dim() >= 2) dead_[layer] = dead_share(out);
   spent_ns_ += now_ns() - begun;
 }
 
-void VitalSigns::before_update() {
+void StepNumbers::before_update() {
   const int64_t begun = now_ns();
   const c10::NoGradGuard guard;
   for (Watched& w : weights_) {
     const at::Tensor& gradient = w.value.grad();
     gradients_.push_back(gradient.defined() && gradient.layout() == at::kStrided
-                             ? mean_square(sampled(gradient, kSampled))
+                             ? mean_square(some_of(gradient, kMostValues))
                              : at::Tensor());
-    w.before = sampled(w.value, kSampled).clone();
+    w.before = some_of(w.value, kMostValues).clone();
     norms_.push_back(mean_square(w.before));
   }
   spent_ns_ += now_ns() - begun;
 }
 
-NumbersReading VitalSigns::after_update() {
+NumbersReading StepNumbers::after_update() {
   const int64_t begun = now_ns();
   const c10::NoGradGuard guard;
   for (Watched& w : weights_) {
-    moved_.push_back(mean_square(sampled(w.value, kSampled) - w.before));
+    moved_.push_back(mean_square(some_of(w.value, kMostValues) - w.before));
     w.before = at::Tensor();
   }
-  sample_.gradients = fetched(gradients_, true);
-  sample_.weights = fetched(norms_, true);
-  sample_.updates = fetched(moved_, true);
-  sample_.dead_units = fetched(dead_, false);
-  sample_.outputs = fetched(outputs_, true);
+  reading_.gradients = fetched(gradients_, true);
+  reading_.weights = fetched(norms_, true);
+  reading_.updates = fetched(moved_, true);
+  reading_.dead_units = fetched(dead_, false);
+  reading_.outputs = fetched(outputs_, true);
   if (input_.defined() && input_.numel() > 1) {
     const std::vector<double> stats = fetched({input_.mean(), input_.std()}, false);
-    sample_.input_mean = stats[0];
-    sample_.input_std = stats[1];
+    reading_.input_mean = stats[0];
+    reading_.input_std = stats[1];
   }
   input_ = at::Tensor();
-  looking_ = false;
-  ++looks_;
+  measuring_ = false;
+  ++measured_;
   const int64_t now = now_ns();
   spent_ns_ += now - begun;
   next_ns_ = now + std::max(kLeastWaitNs, static_cast<int64_t>(double(spent_ns_) / kShare));
-  return std::move(sample_);
+  return std::move(reading_);
 }
 
 namespace {
@@ -193,10 +194,10 @@ bool finite(const at::Tensor& t) {
   return !t.is_floating_point() || t.isfinite().all().item<bool>();
 }
 
-struct FirstBad : LayerObserver {
+struct FirstNonfinite : LayerObserver {
   size_t layer = std::numeric_limits<size_t>::max();
   bool input = false;
-  void saw(size_t at, const at::Tensor& in, const at::Tensor& out) override {
+  void on_layer(size_t at, const at::Tensor& in, const at::Tensor& out) override {
     if (layer != std::numeric_limits<size_t>::max()) return;
     if (finite(out)) return;
     layer = at;
@@ -206,25 +207,24 @@ struct FirstBad : LayerObserver {
 
 }  // namespace
 
-std::vector<std::string> bad_weights(const std::vector<NamedWeight>& weights) {
+std::vector<std::string> nonfinite_weights(const std::vector<NamedWeight>& weights) {
   std::vector<std::string> names;
   for (const NamedWeight& w : weights)
     if (!finite(w.value.detach())) names.push_back(w.name);
   return names;
 }
 
-std::string bad_number_origin(const Network& network, const at::Tensor& batch) {
+std::string find_nonfinite_origin(const Network& network, const at::Tensor& batch) {
   const c10::NoGradGuard guard;
-  const std::vector<std::string> bad = bad_weights(network.weights());
+  const std::vector<std::string> bad = nonfinite_weights(network.weights());
   if (!bad.empty()) {
-    return fmt::format(
-        "{} ({} of {} weights are not finite: an update of an earlier step broke it)", bad[0],
-        bad.size(), network.weights().size());
+    return fmt::format("{} ({} of {} weights are not finite since an update in an earlier step)",
+                       bad[0], bad.size(), network.weights().size());
   }
   std::vector<at::Tensor> statistics;  // running means move with every pass
   for (const NamedWeight& w : network.weights())
     statistics.push_back(w.trainable ? at::Tensor() : w.value.detach().clone());
-  FirstBad first;
+  FirstNonfinite first;
   network.forward(batch, true, true, &first);
   for (size_t i = 0; i < statistics.size(); ++i) {
     at::Tensor value = network.weights()[i].value;
