@@ -125,7 +125,10 @@ TEST(Resume, AReplayChangesNeitherGradientsHalfAccumulatedNorMetrics) {
 
 // Nobody knows how many batches there are: the last one is not known to be the last.
 TEST(Resume, AnEpochOfUnknownLengthGoesOnFromEachOfItsBatches) {
-  const Dataset data = batches(signs(40).filter([](const Element&) { return true; }));
+  const Rows rows = signs(40);
+  const Dataset data = from_tensor_slices({{"x", rows.x}, {"y", rows.y}})
+                           .filter([](const Element&) { return true; })
+                           .batch(10);
   ASSERT_EQ(data.cardinality(), kUnknown);
   Model calm = small_model();
   const History whole = calm.fit(data, quiet(4));
