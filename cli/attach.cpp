@@ -111,34 +111,40 @@ void add_attach(CLI::App& app, Task& task, int& status) {
   CLI::App* verb = app.add_subcommand(
       "attach", "watch a running training of any framework, and say what holds it");
   verb->add_option("pid", settings->pid,
-                   "its process number; without one, likely processes are listed");
+                   "process ID of the training to watch; without one, likely trainings are listed");
   verb->add_flag("--once", settings->once,
-                 "one verdict (as soon as something is clear, after 24 s at most), then end");
-  verb->add_flag("--json", settings->json, "one JSON object on standard output");
+                 "print one verdict and exit, as soon as it is clear, after 24 s at the latest");
+  verb->add_flag("--json", settings->json,
+                 "print the result as one JSON object on standard output");
   CLI::Option* stacks = verb->add_flag(
       "--stacks", settings->stacks,
-      "only the Python stack of every thread, now, as JSON (CPython 3.8 to 3.14), then end");
-  verb->add_option("--count", settings->count, "read the stacks so often; one JSON object per line")
+      "print the current Python stack of every thread as JSON and exit (CPython 3.8 to 3.14)");
+  verb->add_option(
+          "--count", settings->count,
+          "with --stacks: read the stacks this many times and print one JSON object per line")
       ->needs(stacks)
       ->check(CLI::PositiveNumber);
-  verb->add_option("--interval-ms", settings->interval_ms, "between two reads; 50 if not given")
+  verb->add_option(
+          "--interval-ms", settings->interval_ms,
+          "with --stacks --count: milliseconds between two reads of the stacks (default: 50)")
       ->needs(stacks)
       ->check(CLI::NonNegativeNumber);
-  CLI::Option* native =
-      verb->add_flag("--native", settings->native,
-                     "with --stacks: functions of C and C++ in place of Python's, of all threads "
-                     "that wait")
-          ->needs(stacks);
+  CLI::Option* native = verb->add_flag("--native", settings->native,
+                                       "with --stacks: print C and C++ functions instead of "
+                                       "Python's, of all threads that wait")
+                            ->needs(stacks);
   verb->add_option("--samples", settings->samples_s,
-                   "with --stacks --native: instead of threads that wait, what runs on the cores, "
-                   "for so many seconds")
+                   "with --stacks --native: for this many seconds, record the functions that run "
+                   "on the cores instead")
       ->needs(native)
       ->check(CLI::PositiveNumber);
   verb->add_option("--native-table", settings->native_table,
-                   "a file with lines of your own: what functions of your libraries do "
-                   "(headway/probe/native/native.table shows how)");
-  verb->add_option("--seconds", settings->seconds, "watch for so long");
-  verb->add_option("--trace", settings->trace, "keep what was seen, for `headway doctor`");
+                   "file that says what your libraries' functions do (example: "
+                   "headway/probe/native/native.table)");
+  verb->add_option("--seconds", settings->seconds,
+                   "stop watching after this many seconds (default: when the training ends)");
+  verb->add_option("--trace", settings->trace,
+                   "write a trace of the run to this file; `headway doctor FILE` explains it");
   verb->footer(
       "Example:\n"
       "  headway attach            # which processes train?\n"

@@ -84,7 +84,8 @@ int64_t feed(WatchedFeed& run, bool batched, double seconds, int least, Progress
   for (int n = 0; n < least || now_ns() < until; ++n) {
     check_interrupt();
     const auto element = run.next();
-    if (!element) throw Error("the dataset gives no elements", "look at it with headway inspect");
+    if (!element)
+      throw Error("the dataset gives no elements", "look at it with `headway inspect DATASET`");
     const int64_t count = batched ? element->fields()[0].value.dim(0) : 1;
     items += count;
     progress.advance(count);
@@ -274,18 +275,25 @@ void add_bench(CLI::App& app, Task& task) {
       "64;\n"
       "each normalised, in batches. Images get t1 when nothing is asked for.");
   auto s = std::make_shared<Settings>();
-  verb->add_option("DATASET", s->dataset, "folder, file or pattern of images, TFRecord or text")
+  verb->add_option("DATASET", s->dataset,
+                   "the data to read: a folder, file or pattern ('data/*.tfrecord') of images, "
+                   "TFRecord or text")
       ->required();
   s->operators.add_to(*verb);
-  verb->add_option("--task", s->task, "a chain ready made")
+  verb->add_option("--task", s->task,
+                   "run this ready-made list of operators: t1, t2 or t3 (described below)")
       ->check(CLI::IsMember({"t1", "t2", "t3"}));
-  verb->add_option("--threads", s->threads, "workers (default: chosen, and tuned while it runs)")
+  verb->add_option("--threads", s->threads,
+                   "how many worker threads read and decode (default: chosen automatically and "
+                   "adjusted while it runs)")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--seconds", s->seconds, "how long to measure")
+  verb->add_option("--seconds", s->seconds, "how many seconds to measure")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_flag("--explain", s->explain, "print what the pipeline planned and chose, and why");
-  verb->add_flag("--json", s->json, "one JSON object on standard output");
+  verb->add_flag(
+      "--explain", s->explain,
+      "also print how the pipeline runs the operators, which settings it chose, and why");
+  verb->add_flag("--json", s->json, "print the result as one JSON object on standard output");
   verb->callback([s, &task] { task = [s] { bench_feed(*s); }; });
 }
 

@@ -47,13 +47,16 @@ Conversion conversion_of(const Settings& s) {
 Converted convert_either_way(const Conversion& how, const Input& input) {
   if (input.kind == InputKind::kImageFolder) return convert_to_records(how);
   if (input.kind == InputKind::kRecords && input.image_key.empty()) {
-    throw Error(how.from + " holds records without images",
-                "convert packs and unpacks images; headway inspect shows what is in there");
+    throw Error(
+        how.from + " holds records without images",
+        "headway convert handles only images; `headway inspect` shows what the records hold");
   }
   if (input.kind == InputKind::kRecords) return convert_to_folder(how, input);
-  throw Error(fmt::format("{} is neither a folder of class folders nor TFRecord ({})", how.from,
-                          input.what()),
-              "put the images into one folder per class, as in photos/cat/001.jpg");
+  throw Error(
+      fmt::format(
+          "{} ({}) is neither a folder with one folder of images per class nor TFRecord files",
+          how.from, input.what()),
+      "put the images into one folder per class, as in photos/cat/001.jpg");
 }
 
 void convert(const Settings& s) {
@@ -61,7 +64,7 @@ void convert(const Settings& s) {
   const Input input = open_input(how.from);
   std::error_code absent;
   if (fs::equivalent(how.from, how.to, absent))
-    throw Error("SRC and DST are the same folder", "name another DST");
+    throw Error("SRC and DST are the same folder", "give another folder for DST");
   const Converted done = [&] {
     try {
       return convert_either_way(how, input);
@@ -116,36 +119,49 @@ void add_convert(CLI::App& app, Task& task) {
       "kill -9, the same command goes on; finished shards are kept.");
   auto s = std::make_shared<Settings>();
   verb->add_option("SRC", s->how.from,
-                   "folder with one folder of images per class; or TFRecord files with images")
+                   "the images to convert: a folder with one folder per class, or TFRecord files "
+                   "with images")
       ->required();
-  verb->add_option("DST", s->how.to, "folder to write to")->required();
-  verb->add_option("--shards", s->how.shards, "files to write (default: about 128 MB each)")
+  verb->add_option("DST", s->how.to, "folder to write the result to")->required();
+  verb->add_option("--shards", s->how.shards,
+                   "how many TFRecord files to write (default: as many as give about 128 MB each)")
       ->check(CLI::PositiveNumber);
-  auto* shuffle = verb->add_option("--shuffle", s->shuffle, "mix the images, by this seed")
-                      ->option_text("SEED");
-  verb->add_option("--resize", s->how.resize_text, "HxW, or shorter:N for the shorter side")
+  auto* shuffle =
+      verb->add_option("--shuffle", s->shuffle,
+                       "write the images in a random order; the same SEED gives the same order")
+          ->option_text("SEED");
+  verb->add_option(
+          "--resize", s->how.resize_text,
+          "resize images to HxW, as in 224x224; shorter:N resizes the shorter side to N pixels")
       ->check(parsed_by(parse_resize))
       ->option_text("HxW");
-  verb->add_option("--quality", s->how.images.quality, "of JPEG written anew")
+  verb->add_option("--quality", s->how.images.quality,
+                   "quality of the JPEG images that are encoded again, 1 to 100")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  verb->add_option("--format", s->format, "of the images")
+  verb->add_option("--format", s->format, "format of the images: keep (as they are), jpeg or png")
       ->check(CLI::IsMember({"keep", "jpeg", "png"}))
       ->capture_default_str();
   verb->add_option("--compress", s->compress,
-                   "the shards (JPEG hardly shrinks, and random access is lost)")
+                   "compress the TFRecord files: none, gzip or zlib (JPEG hardly shrinks; random "
+                   "access is lost)")
       ->check(CLI::IsMember({"none", "gzip", "zlib"}))
       ->capture_default_str();
-  verb->add_option("--threads", s->threads, "workers (default: chosen)")
+  verb->add_option(
+          "--threads", s->threads,
+          "how many worker threads read and convert images (default: chosen automatically)")
       ->check(CLI::PositiveNumber);
   verb->add_option("--skip-errors", s->skip_errors,
-                   "leave out up to N bad images (default: the first one ends it)")
+                   "leave out up to N images that cannot be read (default: stop at the first one)")
       ->check(CLI::PositiveNumber)
       ->option_text("N");
-  verb->add_option("--skip-log,--ledger", s->skip_log, "where the bad ones are listed")
+  verb->add_option("--skip-log,--ledger", s->skip_log,
+                   "write a list of the images that were left out to this file (.jsonl)")
       ->option_text("FILE");
-  verb->add_flag("--trust", s->trust, "do not decode images that stay as they are");
-  verb->add_flag("--json", s->json, "one JSON object on standard output");
+  verb->add_flag("--trust", s->trust,
+                 "do not check that images which keep their bytes can be decoded: faster, but "
+                 "damaged ones get through");
+  verb->add_flag("--json", s->json, "print the result as one JSON object on standard output");
   verb->callback([s, shuffle, &task] {
     s->shuffled = shuffle->count() > 0;
     task = [s] { convert(*s); };

@@ -106,8 +106,8 @@ Converted convert_to_folder(const Conversion& how, const Input& input) {
     check_interrupt();
     const std::string path((*image)["path"].bytes());
     if (!seen.insert(path).second) {
-      throw Error("two records want to be " + path,
-                  "they carry the same class and image/filename; give them different names");
+      throw Error("two records would become the same file " + path,
+                  "they have the same class and image/filename; give them different names");
     }
     const bool made = (*image)["made"].item<bool>();
     ++(made ? done.images : done.kept);

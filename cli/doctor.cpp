@@ -67,14 +67,19 @@ int run(const Doctor& settings) {
 void add_doctor(CLI::App& app, Task& task, int& status) {
   auto settings = std::make_shared<Doctor>();
   CLI::App* verb = app.add_subcommand("doctor", "say why a recorded run was slow or stuck");
-  verb->add_option("trace", settings->trace, "what `headway train --trace FILE` wrote")
+  verb->add_option(
+          "trace", settings->trace,
+          "trace file of the run, written by --trace of `headway train`, `run` or `attach`")
       ->required()
       ->check(CLI::ExistingFile);
-  verb->add_option("--html", settings->html, "write a report here: one file, opens offline");
+  verb->add_option("--html", settings->html,
+                   "write the report as one HTML file that opens without a network");
   verb->add_option("--tensorboard", settings->tensorboard,
-                   "write scalars into this folder, for `tensorboard --logdir`");
-  verb->add_flag("--follow", settings->follow, "watch a run that is still going, until it ends");
-  verb->add_flag("--json", settings->json, "one JSON object on standard output");
+                   "write the run's curves into this folder, for `tensorboard --logdir FOLDER`");
+  verb->add_flag("--follow", settings->follow,
+                 "show a run that is still going, and keep up with its trace until it ends");
+  verb->add_flag("--json", settings->json,
+                 "print the result as one JSON object on standard output");
   verb->footer(
       "Example:\n"
       "  headway train --data photos --trace run.trace; headway doctor run.trace\n"

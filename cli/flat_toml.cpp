@@ -174,8 +174,8 @@ std::vector<TomlSetting> parse_flat_toml(std::string_view text, const std::strin
     auto setting = Line(line, name, ++number).parse();
     if (!setting) continue;
     if (!keys.insert(setting->key).second) {
-      throw Error(fmt::format("{}:{}: {} stands there twice", name, number, setting->key),
-                  "leave one of them");
+      throw Error(fmt::format("{}:{}: {} is set twice", name, number, setting->key),
+                  "remove one of them");
     }
     settings.push_back(*std::move(setting));
   }

@@ -81,7 +81,7 @@ TEST(FlatToml, WhatIsNoSettingIsNamedByItsLine) {
                           "\xce\x9e = 1"}) {
     EXPECT_EQ(problem_of(std::string("b = 1\n") + bad).find("run.toml:2: "), 0u) << bad;
   }
-  EXPECT_EQ(problem_of("a = 1\na = 2"), "run.toml:2: a stands there twice");
+  EXPECT_EQ(problem_of("a = 1\na = 2"), "run.toml:2: a is set twice");
 }
 
 TEST(FlatToml, NestingHasNoDepth) {

@@ -133,9 +133,9 @@ Input open_input(const std::string& name) {
   } catch (const SampleError&) {
     // Not records either.
   }
-  throw Error(
-      fmt::format("{} is none of the kinds of data known here", paths[0]),
-      "give a folder of images, or files of JPEG, PNG, TFRecord, text (.txt) or a ledger (.jsonl)");
+  throw Error(fmt::format("{} is not a kind of data that headway can read", paths[0]),
+              "give a folder of images, or JPEG, PNG, TFRecord or text (.txt) files, or a skip log "
+              "(.jsonl)");
 }
 
 }  // namespace headway::cli

@@ -320,19 +320,22 @@ void add_inspect(CLI::App& app, Task& task) {
       "  headway inspect 'records/*.tfrecord' --take 2");
   auto s = std::make_shared<Settings>();
   verb->add_option("DATASET", s->dataset,
-                   "folder, file or pattern of images, TFRecord, text (.txt) or a ledger (.jsonl)")
+                   "the data to look at: a folder, file or pattern of images, TFRecord, text "
+                   "(.txt) or a skip log (.jsonl)")
       ->required();
   s->operators.add_to(*verb);
-  verb->add_option("--take", s->take, "elements to look at after each operator")
+  verb->add_option("--take", s->take, "how many elements to look at after each operator")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--sheet", s->sheet, "write a contact sheet, a PNG file")->option_text("FILE");
-  verb->add_option("--sheet-count", s->sheet_count, "pictures on it")
+  verb->add_option("--sheet", s->sheet, "write small pictures of some images to this PNG file")
+      ->option_text("FILE");
+  verb->add_option("--sheet-count", s->sheet_count, "how many images --sheet shows, 1 to 1000")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_option("--seed", s->seed, "of shuffles, augmentations and the sheet's choice")
+  verb->add_option("--seed", s->seed,
+                   "seed of shuffles, augmentations and the choice of images for --sheet")
       ->capture_default_str();
-  verb->add_flag("--json", s->json, "one JSON object on standard output");
+  verb->add_flag("--json", s->json, "print the result as one JSON object on standard output");
   verb->callback([s, &task] { task = [s] { inspect(*s); }; });
 }
 

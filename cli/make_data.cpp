@@ -84,15 +84,16 @@ void prepare_folder(const Settings& s) {
     const auto made = noted_in(mark.string());
     if (made != mark_of(s)) {
       if (!s.force) {
-        throw Error(fmt::format("{} holds images made otherwise\n  there   {}\n  wanted  {}", s.out,
-                                made.dump(), mark_of(s).dump()),
-                    "name another folder, or --force to replace them");
+        throw Error(fmt::format("{} holds images made with other settings\n  in the folder  {}\n  "
+                                "wanted         {}",
+                                s.out, made.dump(), mark_of(s).dump()),
+                    "give another folder with --out, or --force to replace the images");
       }
       remove_earlier(s);
     }
   } else if (!fs::is_empty(s.out) && !s.force) {
-    throw Error(s.out + " is not empty, and what it holds was not made here",
-                "name another folder, or --force to write into this one");
+    throw Error(s.out + " is not empty, and what it holds was not made by headway make-data",
+                "give another folder with --out, or --force to write into this one");
   }
   write_whole(mark.string(), mark_of(s).dump() + "\n");
   if (s.records()) return;
@@ -214,33 +215,43 @@ void add_make_data(CLI::App& app, Task& task) {
       "The same seed gives the same files, whatever the threads. Run again, it goes on where it "
       "stopped.");
   auto s = std::make_shared<MakeData>();
-  verb->add_option("--out", s->out, "folder to write to")->required();
-  verb->add_option("--count", s->count, "how many images")
+  verb->add_option("--out", s->out, "folder to write the images to")->required();
+  verb->add_option("--count", s->count, "how many images to draw")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--classes", s->classes, "how many kinds of figures")
+  verb->add_option("--classes", s->classes,
+                   "how many classes: each is one kind of figure (circle, square ...)")
       ->check(CLI::Range(size_t{1}, kFigures.size()))
       ->capture_default_str();
-  verb->add_option("--width", s->drawing.width, "of each image")
+  verb->add_option("--width", s->drawing.width, "width of each image in pixels, 8 to 16384")
       ->check(CLI::Range(8, 16384))
       ->capture_default_str();
-  verb->add_option("--height", s->drawing.height, "of each image")
+  verb->add_option("--height", s->drawing.height, "height of each image in pixels, 8 to 16384")
       ->check(CLI::Range(8, 16384))
       ->capture_default_str();
-  verb->add_option("--format", s->format, "what to write")
+  verb->add_option(
+          "--format", s->format,
+          "file format: jpeg, png or tfrecord (JPEG images with labels inside TFRecord files)")
       ->check(CLI::IsMember({"jpeg", "png", "tfrecord"}))
       ->capture_default_str();
-  verb->add_option("--quality", s->quality, "of JPEG")
+  verb->add_option("--quality", s->quality, "quality of the JPEG images, 1 to 100")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  verb->add_option("--seed", s->drawing.seed, "another seed, other images")->capture_default_str();
-  verb->add_option("--noise", s->drawing.grain, "grain in grey levels; more is harder to learn")
+  verb->add_option("--seed", s->drawing.seed,
+                   "seed of the drawing: another seed gives other images")
+      ->capture_default_str();
+  verb->add_option("--noise", s->drawing.grain,
+                   "strength of the random noise on the pixels, 0 to 200 grey levels; more is "
+                   "harder to learn")
       ->check(CLI::Range(0.0, 200.0))
       ->capture_default_str();
-  verb->add_option("--threads", s->threads, "workers (default: chosen)")
+  verb->add_option("--threads", s->threads,
+                   "how many worker threads draw and write images (default: chosen automatically)")
       ->check(CLI::PositiveNumber);
-  verb->add_flag("--force", s->force, "write into a folder that was not made here, or otherwise");
-  verb->add_flag("--json", s->json, "one JSON object on standard output");
+  verb->add_flag(
+      "--force", s->force,
+      "write even if the folder holds other files, or replace images drawn with other settings");
+  verb->add_flag("--json", s->json, "print the result as one JSON object on standard output");
   verb->callback([s, &task] { task = [s] { run(*s); }; });
 }
 

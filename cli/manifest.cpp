@@ -79,8 +79,10 @@ nlohmann::json settings_in(std::string_view text) {
   const nlohmann::json json = parse_json(text);
   const JsonView manifest(json, "the manifest");
   if (const auto version = manifest.get("version", kVersion); version != kVersion) {
-    throw Error(fmt::format("it is of version {}; this headway reads {}", version, kVersion),
-                "go on with the headway that began it, or name another folder");
+    throw Error(fmt::format("the conversion was begun by a headway that writes version {}; this "
+                            "headway reads version {}",
+                            version, kVersion),
+                "continue with the headway that began it, or give another folder for DST");
   }
   return manifest["settings"].object();
 }
@@ -100,13 +102,13 @@ void Manifest::check_earlier() {
   if (!fs::exists(path)) {
     if (!holds_anything(folder_)) return;
     throw Error(folder_ + " is not empty, and what it holds was not made by headway convert",
-                "name another folder");
+                "give another folder for DST");
   }
   const nlohmann::json made = read_settings(path);
   if (made != settings_) {
     throw Error(
         fmt::format("{} was made with other settings{}", folder_, differences(made, settings_)),
-        "use the same settings to go on, or name another folder");
+        "use the same settings to continue, or give another folder for DST");
   }
   continues_ = true;
 }

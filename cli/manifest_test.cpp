@@ -43,8 +43,8 @@ TEST_F(ManifestFile, OfEarlierVersionsHasNone) {
 
 TEST_F(ManifestFile, ThatCannotBeReadIsRefusedInPlainWords) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
-  EXPECT_TRUE(has(refusal_of("{"), "headway-convert.json: no JSON at byte 1"));
-  EXPECT_TRUE(has(refusal_of("[]"), "is a list where an object belongs"));
+  EXPECT_TRUE(has(refusal_of("{"), "headway-convert.json: invalid JSON at byte 1"));
+  EXPECT_TRUE(has(refusal_of("[]"), "is a list, but must be an object"));
   EXPECT_TRUE(has(refusal_of("{}"), "'settings' is missing"));
   EXPECT_TRUE(has(refusal_of(R"({"settings":{"source":)" + deep + "}}"), "levels"));
   EXPECT_TRUE(has(refusal_of(R"({"version":2,"settings":{}})"), "of version 2"));

@@ -31,10 +31,10 @@ MemoryTurn::MemoryTurn(int64_t bytes, const Origin& origin) : bytes_(bytes < kSm
   Shared& all = shared();
   if (bytes_ > all.limit_bytes) {
     throw SampleError(origin,
-                      fmt::format("decoding it takes up to {} MB of memory; half of what is "
-                                  "there is {} MB",
+                      fmt::format("decoding this image takes up to {} MB of memory, but only half "
+                                  "of the available memory may be used, {} MB",
                                   bytes_ >> 20, all.limit_bytes >> 20),
-                      "shrink this image before, or convert where there is more memory");
+                      "make this image smaller first, or convert on a machine with more memory");
   }
   std::unique_lock lock(all.mu);
   all.done.wait(lock,

@@ -65,9 +65,11 @@ void print_native_samples(pid_t pid, double seconds, LookGuard& guard) {
   if (!user) throw Error(fmt::format("process {} cannot be read", pid), why_not_readable(pid));
   std::string why_not;
   const auto sampler = CpuSampler::open(kSamplesPerSecond, why_not);
-  if (!sampler) throw Error("native code cannot be sampled", why_not);
+  if (!sampler)
+    throw Error("the functions that run on the cores (native code) cannot be recorded", why_not);
   if (!sampler->follow(pid))
-    throw Error("it has more threads than may be sampled", "ulimit -n unlimited, or as root");
+    throw Error("the process has more threads than this user may watch",
+                "raise the limit on open files (ulimit -n), or run headway as root");
   NativeImages images;
   NativeStacks stacks(pid, *user, images);
   std::map<Ran, int64_t> counts;

@@ -15,7 +15,7 @@ int positive(std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value <= 0) {
-    throw Error(fmt::format("'{}' is not a positive whole number", text));
+    throw Error(fmt::format("'{}' is not a whole number above 0", text));
   }
   return value;
 }
@@ -30,12 +30,13 @@ float number(const std::string& text) {
 std::pair<float, float> bounds(const std::string& text) {
   const size_t colon = text.find(':');
   if (colon == std::string::npos)
-    throw Error(fmt::format("'{}' is not of the form LOW:HIGH", text));
+    throw Error(fmt::format("'{}' is not of the form LOW:HIGH, as in 0.8:1.2", text));
   return {number(text.substr(0, colon)), number(text.substr(colon + 1))};
 }
 
 Layout layout_of(const std::string& text) {
-  if (text != "chw" && text != "hwc") throw Error(fmt::format("'{}' is neither chw nor hwc", text));
+  if (text != "chw" && text != "hwc")
+    throw Error(fmt::format("'{}' is not a layout: use 'chw' or 'hwc'", text));
   return text == "chw" ? Layout::kCHW : Layout::kHWC;
 }
 
@@ -78,34 +79,50 @@ Dataset random_saturation(const Dataset& d, const std::string& text) {
 }
 
 constexpr Word kWords[] = {
-    {"--shuffle", nullptr, "in random order, another in each epoch", Kind::kElements,
-     [](const Dataset& d, const std::string&) { return d.shuffle(); }},
-    {"--resize", "HxW", "to this size; shorter:N sets the shorter side", Kind::kPixels, resize},
-    {"--center-crop", "HxW", "the middle", Kind::kPixels, center_crop},
-    {"--random-crop", "HxW", "a window anywhere", Kind::kPixels, random_crop},
-    {"--random-resized-crop", "HxW", "a window of any size and shape, resized", Kind::kPixels,
+    {"--shuffle", nullptr, "give the elements in random order, a different one in each epoch",
+     Kind::kElements, [](const Dataset& d, const std::string&) { return d.shuffle(); }},
+    {"--resize", "HxW",
+     "resize images to HxW, as in 224x224; shorter:N resizes the shorter side to N pixels",
+     Kind::kPixels, resize},
+    {"--center-crop", "HxW", "cut HxW pixels out of the middle of each image", Kind::kPixels,
+     center_crop},
+    {"--random-crop", "HxW", "cut HxW pixels out of each image at a random place", Kind::kPixels,
+     random_crop},
+    {"--random-resized-crop", "HxW",
+     "cut out a window of random size and shape, and resize it to HxW", Kind::kPixels,
      random_resized_crop},
-    {"--random-flip", nullptr, "left and right, every other time", Kind::kPixels,
+    {"--random-flip", nullptr, "mirror images left to right with probability 0.5", Kind::kPixels,
      [](const Dataset& d, const std::string&) { return d.random_flip(); }},
-    {"--random-rotation", "DEGREES", "by up to so much", Kind::kPixels, random_rotation},
-    {"--random-brightness", "DELTA", "by up to so much of the whole range", Kind::kPixels,
+    {"--random-rotation", "DEGREES",
+     "rotate images by a random angle of up to DEGREES in either direction", Kind::kPixels,
+     random_rotation},
+    {"--random-brightness", "DELTA",
+     "change the brightness at random by up to DELTA, as a share of the whole range (0.1 is 10%)",
+     Kind::kPixels,
      [](const Dataset& d, const std::string& text) { return d.random_brightness(number(text)); }},
-    {"--random-contrast", "LOW:HIGH", "by a factor between these", Kind::kPixels, random_contrast},
-    {"--random-saturation", "LOW:HIGH", "by a factor between these", Kind::kPixels,
+    {"--random-contrast", "LOW:HIGH",
+     "multiply the contrast by a random factor from LOW to HIGH, as in 0.8:1.2", Kind::kPixels,
+     random_contrast},
+    {"--random-saturation", "LOW:HIGH",
+     "multiply the saturation by a random factor from LOW to HIGH, as in 0.8:1.2", Kind::kPixels,
      random_saturation},
-    {"--random-hue", "DELTA", "by up to so much of the colour wheel", Kind::kPixels,
+    {"--random-hue", "DELTA",
+     "shift the hue at random by up to DELTA, as a share of the colour wheel, 0 to 1",
+     Kind::kPixels,
      [](const Dataset& d, const std::string& text) { return d.random_hue(number(text)); }},
-    {"--grayscale", nullptr, "one channel", Kind::kPixels,
+    {"--grayscale", nullptr, "convert images to grey, with one channel", Kind::kPixels,
      [](const Dataset& d, const std::string&) { return d.grayscale(); }},
-    {"--to-float", nullptr, "uint8 to float32 in 0..1", Kind::kValues,
+    {"--to-float", nullptr, "convert uint8 pixels to float32 from 0 to 1", Kind::kValues,
      [](const Dataset& d, const std::string&) { return d.convert_image_dtype(DType::kFloat32); }},
-    {"--normalize", nullptr, "by ImageNet's mean and deviation", Kind::kValues,
+    {"--normalize", nullptr,
+     "subtract ImageNet's mean and divide by its standard deviation, per channel", Kind::kValues,
      [](const Dataset& d, const std::string&) { return d.normalize(kImageNet); }},
-    {"--standardize", nullptr, "each image to mean 0, deviation 1", Kind::kValues,
+    {"--standardize", nullptr, "scale each image to mean 0 and standard deviation 1", Kind::kValues,
      [](const Dataset& d, const std::string&) { return d.per_image_standardization(); }},
-    {"--layout", "chw|hwc", "order of the dimensions", Kind::kValues,
+    {"--layout", "chw|hwc", "order of the dimensions: chw (channels first) or hwc (channels last)",
+     Kind::kValues,
      [](const Dataset& d, const std::string& text) { return d.layout(layout_of(text)); }},
-    {"--batch", "N", "so many together", Kind::kBatch,
+    {"--batch", "N", "put N elements together into one batch", Kind::kBatch,
      [](const Dataset& d, const std::string& text) { return d.batch(positive(text)); }},
 };
 
@@ -148,9 +165,11 @@ void OperatorOptions::add_to(CLI::App& verb) {
     }
     options_.back()->group("Operators, applied in the order given");
   }
-  verb.add_flag("--decode", decode_, "decode images even when no operator needs pixels")
+  verb.add_flag("--decode", decode_, "decode images even if no operator needs their pixels")
       ->group("Operators, applied in the order given");
-  verb.add_option("--mode", mode_, "exact decoding (tf.image's pixels), or fast")
+  verb.add_option("--mode", mode_,
+                  "how to decode images: exact (the same pixels as Pillow), or fast (slightly "
+                  "different pixels)")
       ->check(CLI::IsMember({"exact", "fast"}))
       ->capture_default_str();
 }
@@ -201,7 +220,7 @@ std::vector<Operator> OperatorOptions::decoded(std::vector<Operator> operators, 
       std::any_of(operators.begin(), operators.end(), needs_pixels) || decode_ || decoding.always;
   if (wanted && !input.has_images()) {
     throw Error(fmt::format("{} ({}) has no images to decode", input.name, input.what()),
-                "leave out the operators on images, or name a dataset with images");
+                "leave out the operators that work on images, or give a dataset with images");
   }
   if (!input.has_images() || !wanted) return operators;
   std::vector<Operator> added;

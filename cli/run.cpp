@@ -120,17 +120,23 @@ void add_run(CLI::App& app, Task& task, int& status) {
   auto settings = std::make_shared<Run>();
   CLI::App* verb =
       app.add_subcommand("run", "start a training command of any framework and say what holds it");
-  verb->add_option("command", settings->command, "what to run, behind --")->required();
-  verb->add_option("--json-out", settings->json_out,
-                   "the verdict as JSON, kept up to date while it runs");
-  verb->add_option("--trace", settings->trace, "keep what was seen, for `headway doctor`");
-  verb->add_option("--report-every", settings->report_every_s,
-                   "seconds between reports; else only what is new")
+  verb->add_option("command", settings->command,
+                   "the training command to run, after --, as in: headway run -- python train.py")
+      ->required();
+  verb->add_option(
+      "--json-out", settings->json_out,
+      "write the verdict as JSON to this file and keep it up to date while the command runs");
+  verb->add_option("--trace", settings->trace,
+                   "write a trace of the run to this file; `headway doctor FILE` explains it");
+  verb->add_option(
+          "--report-every", settings->report_every_s,
+          "print a report every so many seconds (default: only when a new problem is found)")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--native-table", settings->native_table,
-                   "a file with lines of your own: what functions of your libraries do "
-                   "(headway/probe/native/native.table shows how)");
-  verb->add_flag("--quiet", settings->quiet, "write nothing of our own to standard error");
+                   "file that says what your libraries' functions do (example: "
+                   "headway/probe/native/native.table)");
+  verb->add_flag("--quiet", settings->quiet,
+                 "do not print Headway's own messages to standard error");
   verb->footer(
       "Example:\n"
       "  headway run -- python train.py --epochs 5\n"

@@ -68,7 +68,8 @@ void print_stacks(pid_t pid, int count, double interval_ms, LookGuard& guard) {
     const PythonThreads threads = guard.during([&] { return stacks.read(kPatienceS); });
     const int64_t ended = now_ns();
     if (threads.read.empty())
-      throw Error(fmt::format("process {} cannot be read", pid), "has it ended?");
+      throw Error(fmt::format("process {} cannot be read", pid),
+                  "it may have ended: check with ps whether it still runs");
     const std::map<pid_t, pid_t> numbers = outside_numbers(pid);
     Json out{{"pid", pid},
              {"python", version},

@@ -89,9 +89,11 @@ TrainData open_train_data(const TrainSettings& s, int64_t size) {
   const int64_t count = rows.cardinality();
   const bool own_split = s.validation.empty() && s.validation_split > 0;
   if (own_split && count < 2) {
-    throw Error(fmt::format("{} cannot be split: {}", input.name,
-                            count == kUnknown ? "its length is not known" : "it has one element"),
-                "give --validation, or --validation-split 0");
+    throw Error(
+        fmt::format(
+            "{} cannot be split into training and validation data: {}", input.name,
+            count == kUnknown ? "its number of elements is not known" : "it has one element"),
+        "give validation data with --validation, or train without it: --validation-split 0");
   }
   const auto kept = own_split ? std::clamp<int64_t>(
                                     std::llround(double(count) * s.validation_split), 1, count - 1)

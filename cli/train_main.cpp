@@ -90,7 +90,6 @@ Optimizer optimizer_of(const TrainSettings& s, int64_t steps) {
 FitOptions fit_options(const TrainSettings& s, const TrainData& data) {
   FitOptions fit;
   fit.epochs = s.epochs;
-  fit.batch_size = s.batch;
   fit.steps_per_epoch = s.steps_per_epoch;
   if (!s.validation.empty() || s.validation_split > 0) fit.validation = data.validation;
   fit.accumulate = s.accumulate;

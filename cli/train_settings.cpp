@@ -35,7 +35,9 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       "  headway train run.toml --resume                   goes on where it was killed\n"
       "A TOML file holds the same words:  data = \"photos\"\\n  model = \"resnet18\"\n"
       "Exit status: 0 done, 1 failed, 2 not understood, 130 interrupted (a checkpoint is kept).");
-  app.add_option("config", s.config, "TOML file; the command line goes before it")
+  app.add_option("config", s.config,
+                 "TOML file with options, one KEY = VALUE per line; options on the command line "
+                 "override it")
       ->check(CLI::ExistingFile);
   const auto positive = CLI::PositiveNumber;
   const auto not_negative = CLI::NonNegativeNumber;
@@ -49,95 +51,165 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       "");
 
   auto* data = app.add_option_group("Data");
-  data->add_option("--data", s.data, "image folder (a folder per class) or TFRecord files");
-  data->add_option("--validation", s.validation, "the same, to validate on");
+  data->add_option("--data", s.data,
+                   "training data: a folder with one folder of images per class, or TFRecord files "
+                   "(default: draws images)");
+  data->add_option(
+      "--validation", s.validation,
+      "validation data, given as for --data (default: a part of --data, see --validation-split)");
   data->add_option("--validation-split", s.validation_split,
-                   "without --validation: this share of --data is kept apart")
+                   "share of --data to keep apart for validation, 0 (none) to 0.9; not used with "
+                   "--validation")
       ->check(finite)
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
-  data->add_option("--size", s.size, "side of the images (default: the model's)")->check(positive);
-  data->add_option("--classes", s.classes, "of TFRecord files (default: counted)")->check(positive);
-  data->add_flag("--augment", s.augment, "random crops and flips");
-  data->add_option("--work", s.work, "folder for drawn images and checkpoints")
+  data->add_option(
+          "--size", s.size,
+          "resize images to this many pixels in width and height (default: 64 for small, else 224)")
+      ->check(positive);
+  data->add_option("--classes", s.classes,
+                   "number of classes (default: one per folder; for TFRecord files the largest "
+                   "label plus 1)")
+      ->check(positive);
+  data->add_flag("--augment", s.augment, "crop and flip the training images at random");
+  data->add_option("--work", s.work,
+                   "folder for checkpoints, and for the images it draws when --data is not given")
       ->capture_default_str();
 
   auto* learning = app.add_option_group("Learning");
-  learning->add_option("--model", s.model, "what to train")
+  learning
+      ->add_option("--model", s.model,
+                   "the network to train: small (a small convolutional network), resnet18, "
+                   "resnet50 or vgg16")
       ->check(CLI::IsMember({"small", "resnet18", "resnet50", "vgg16"}))
       ->capture_default_str();
-  learning->add_option("--epochs", s.epochs, "times through the data")
+  learning
+      ->add_option("--epochs", s.epochs, "how many epochs to train: passes over the training data")
       ->check(positive)
       ->capture_default_str();
-  learning->add_option("--batch", s.batch, "images per step")
+  learning->add_option("--batch", s.batch, "how many images a batch has")
       ->check(positive)
       ->capture_default_str();
-  learning->add_option("--steps-per-epoch", s.steps_per_epoch, "shorter epochs than the data's")
+  learning
+      ->add_option(
+          "--steps-per-epoch", s.steps_per_epoch,
+          "end each epoch after this many steps (default: after one pass over the training data)")
       ->check(positive);
-  learning->add_option("--optimizer", s.optimizer, "what moves the weights")
+  learning
+      ->add_option("--optimizer", s.optimizer,
+                   "optimizer that updates the weights: sgd, adam, adamw or rmsprop")
       ->check(CLI::IsMember({"sgd", "adam", "adamw", "rmsprop"}))
       ->capture_default_str();
-  learning->add_option("--learning-rate", s.learning_rate, "default: the optimizer's")
+  learning
+      ->add_option("--learning-rate", s.learning_rate,
+                   "learning rate (default: 0.01 for sgd, 0.001 for the other optimizers)")
       ->check(finite)
       ->check(positive);
-  learning->add_option("--momentum", s.momentum, "of sgd")
+  learning
+      ->add_option("--momentum", s.momentum, "momentum of sgd, 0 to 1; other optimizers ignore it")
       ->check(finite)
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  learning->add_option("--weight-decay", s.weight_decay, "decoupled")
+  learning
+      ->add_option("--weight-decay", s.weight_decay,
+                   "weight decay, decoupled from the gradient (default: 0.004 for adamw, none for "
+                   "the others)")
       ->check(finite)
       ->check(not_negative);
-  learning->add_option("--schedule", s.schedule, "of the learning rate over the whole training")
+  learning
+      ->add_option(
+          "--schedule", s.schedule,
+          "how the learning rate changes during training: constant, or cosine (falls to 0)")
       ->check(CLI::IsMember({"constant", "cosine"}))
       ->capture_default_str();
-  learning->add_option("--warmup", s.warmup, "steps until the full learning rate")
+  learning
+      ->add_option("--warmup", s.warmup,
+                   "raise the learning rate from 0 to its full value over this many steps")
       ->check(not_negative);
-  learning->add_option("--label-smoothing", s.label_smoothing, "0.1 is customary")
+  learning
+      ->add_option("--label-smoothing", s.label_smoothing,
+                   "label smoothing of the loss, 0 (none) to 0.9; 0.1 is common")
       ->check(finite)
       ->check(CLI::Range(0.0, 0.9));
-  learning->add_option("--clip-norm", s.clip_norm, "gradients, all together")
+  learning
+      ->add_option("--clip-norm", s.clip_norm,
+                   "scale all gradients down when their common norm is larger than this (default: "
+                   "no clipping)")
       ->check(finite)
       ->check(positive);
-  learning->add_option("--accumulate", s.accumulate, "batches per step")->check(positive);
-  learning->add_option("--patience", s.patience, "epochs without progress before it stops early")
+  learning
+      ->add_option("--accumulate", s.accumulate,
+                   "average the gradients of this many batches before each update of the weights")
+      ->check(positive);
+  learning
+      ->add_option("--patience", s.patience,
+                   "stop early when the (validation) loss has not improved for this many epochs")
       ->check(positive);
 
   auto* machine = app.add_option_group("Machine");
-  machine->add_option("--device", s.device, "cpu, cuda, cuda:<number> or auto")
+  machine
+      ->add_option("--device", s.device,
+                   "where to train: cpu, cuda, cuda:<number> (GPUs count from 0), or auto (a GPU "
+                   "if one can be used)")
       ->capture_default_str();
-  machine->add_option("--precision", s.precision, "of products")
+  machine
+      ->add_option("--precision", s.precision,
+                   "number type of matrix products: float32 or bfloat16; weights stay float32")
       ->check(CLI::IsMember({"float32", "bfloat16"}))
       ->capture_default_str();
-  machine->add_option("--intra-op", s.intra_op, "threads inside an operation (default: chosen)")
+  machine
+      ->add_option(
+          "--intra-op", s.intra_op,
+          "how many CPU threads one operation of the model may use (default: chosen automatically)")
       ->check(positive);
-  machine->add_option("--input-threads", s.input_threads, "workers that feed (default: chosen)")
+  machine
+      ->add_option(
+          "--input-threads", s.input_threads,
+          "how many worker threads read and decode the data (default: chosen automatically)")
       ->check(positive);
-  machine->add_option("--seed", s.seed, "of weights, order and augmentation")
+  machine
+      ->add_option("--seed", s.seed,
+                   "seed of the initial weights, the order of the data and the augmentation")
       ->capture_default_str();
 
   auto* keeping = app.add_option_group("Keeping");
-  keeping->add_option("--checkpoint", s.checkpoint, "folder (default: checkpoints in --work)");
-  keeping->add_option("--every-steps", s.every_steps, "checkpoints within an epoch")
+  keeping->add_option(
+      "--checkpoint", s.checkpoint,
+      "folder to write checkpoints to (default: the folder 'checkpoints' inside --work)");
+  keeping
+      ->add_option("--every-steps", s.every_steps,
+                   "also write a checkpoint every so many steps (default: only after each epoch)")
       ->check(positive);
-  keeping->add_option("--keep", s.keep, "how many checkpoints stay")
+  keeping
+      ->add_option("--keep", s.keep,
+                   "how many of the newest checkpoints to keep; older ones are deleted")
       ->check(positive)
       ->capture_default_str();
-  keeping->add_flag("--resume", s.resume, "go on from the newest checkpoint");
-  keeping->add_option("--save", s.save, "write the weights here at the end (safetensors)");
-  keeping->add_option("--csv", s.csv, "one line per epoch");
-  keeping->add_option("--trace", s.trace, "write here what happens, for `headway doctor`");
+  keeping->add_flag("--resume", s.resume, "continue from the newest checkpoint");
+  keeping->add_option("--save", s.save,
+                      "write the trained weights to this file at the end, in safetensors format");
+  keeping->add_option("--csv", s.csv,
+                      "write loss and metrics to this CSV file, one line per epoch");
+  keeping->add_option("--trace", s.trace,
+                      "write a trace of the run to this file; `headway doctor FILE` explains it");
   keeping
       ->add_option("--when-stuck", s.when_stuck,
-                   "nothing moves: go-on, stop (with a checkpoint) or abort")
+                   "what to do when training is stuck: go-on (wait), stop (with a checkpoint if "
+                   "possible), or abort")
       ->check(CLI::IsMember({"go-on", "stop", "abort"}))
       ->capture_default_str();
-  keeping->add_option("--report", s.report, "write the run as one HTML page at the end");
-  keeping->add_flag("--live", s.live,
-                    "draw pipeline, step and findings on the whole terminal while it runs");
+  keeping->add_option("--report", s.report,
+                      "write a report of the run to this file at the end, as one HTML page");
+  keeping->add_flag(
+      "--live", s.live,
+      "fill the terminal with a live view of the data pipeline, the steps and problems found");
   keeping->add_flag("--replay,--probe", s.replay,
-                    "first replay one batch: what would a faster feed, a larger batch bring?");
-  keeping->add_flag("--summary", s.summary, "print the layers and the memory they take");
-  keeping->add_flag("--json", s.json, "one JSON object on standard output at the end");
+                    "before training, run one batch repeatedly to measure what faster loading or a "
+                    "larger batch would gain");
+  keeping->add_flag("--summary", s.summary,
+                    "print the model's layers and the memory they take before training");
+  keeping->add_flag("--json", s.json,
+                    "print the result as one JSON object on standard output at the end");
 }
 
 void read_train_config(CLI::App& app, const std::string& path) {
@@ -145,7 +217,7 @@ void read_train_config(CLI::App& app, const std::string& path) {
   for (const auto& [key, value, line] : parse_flat_toml(text, path)) {
     const std::string where = fmt::format("{}:{}: {}", path, line, key);
     CLI::Option* option = key == "config" ? nullptr : app.get_option_no_throw("--" + key);
-    if (!option) throw Error(where + " is no option of headway train", nearest(app, key));
+    if (!option) throw Error(where + " is not an option of headway train", nearest(app, key));
     if (option->count() > 0) continue;  // the command line goes first
     try {
       option->add_result(value);

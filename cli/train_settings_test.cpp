@@ -36,7 +36,7 @@ TEST_F(TrainConfig, SaysWhatTheCommandLineDoesNot) {
 
 TEST_F(TrainConfig, WhatIsWrongIsNamedByItsLine) {
   EXPECT_EQ(refusal_of("batch = 8\nepoch = 3\n"),
-            "run.toml:2: epoch is no option of headway train");
+            "run.toml:2: epoch is not an option of headway train");
   EXPECT_EQ(refusal_of("batch = \"many\"\n").find("run.toml:1: batch: "), 0u);
   EXPECT_EQ(refusal_of("batch = -1\n").find("run.toml:1: batch: "), 0u);
   EXPECT_EQ(refusal_of("[train]\nbatch = 8\n"), "run.toml:1: a table");
@@ -49,7 +49,8 @@ TEST_F(TrainConfig, KeysThatWereRenamedStillWork) {
 
 TEST_F(TrainConfig, AFileThatIsNoConfigTakesNoMemory) {
   EXPECT_EQ(refusal_of(std::string(2 << 20, '\n')),
-            "run.toml: 2097152 bytes; at most 1048576 are read into memory at once");
+            "run.toml: the file has 2097152 bytes, but at most 1048576 bytes are read into memory "
+            "at once");
 }
 
 }  // namespace

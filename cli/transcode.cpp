@@ -114,10 +114,11 @@ EncodedImage transcode(std::string_view text, const Origin& origin, const Transc
   Tensor pixels = decode(bytes, origin, {.channels = drop_alpha ? 3 : 0, .exif = true});
   if (how.resize) pixels = resized(pixels, *how.resize);
   if (wanted == ImageFormat::kJpeg && std::max(pixels.dim(0), pixels.dim(1)) > kMaxJpegSide) {
-    throw SampleError(origin,
-                      fmt::format("{}x{} pixels; a JPEG has at most {} a side", pixels.dim(0),
-                                  pixels.dim(1), kMaxJpegSide),
-                      "resize it, or use --format png");
+    throw SampleError(
+        origin,
+        fmt::format("the image has {}x{} pixels, but a JPEG can have at most {} per side",
+                    pixels.dim(0), pixels.dim(1), kMaxJpegSide),
+        "make it smaller with --resize, or use --format png");
   }
   return encoded(pixels, wanted, how.quality);
 }

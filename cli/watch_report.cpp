@@ -37,9 +37,9 @@ double WatchReport::since_s() const {
 }
 
 bool WatchReport::has_news() {
-  if (!grave(findings()) && verdict().state != State::kStuck) return false;
+  if (!has_problem(findings()) && verdict().state != State::kStuck) return false;
   const std::string now =
-      grave(findings()) ? findings()[0].id() : std::string(text_of(verdict().state));
+      has_problem(findings()) ? findings()[0].id() : std::string(text_of(verdict().state));
   if (now == said_) return false;
   said_ = now;
   return true;
@@ -47,7 +47,7 @@ bool WatchReport::has_news() {
 
 bool WatchReport::settled(double now_s) const {
   if (!trace_.outside.unwatched.empty()) return true;
-  return now_s >= kSettledS && grave(findings()) && now_s - since_s() >= 2 &&
+  return now_s >= kSettledS && has_problem(findings()) && now_s - since_s() >= 2 &&
          (verdict().state == State::kStuck || now_s >= kSureS);
 }
 

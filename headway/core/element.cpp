@@ -14,8 +14,8 @@ namespace {
   std::vector<std::string> names;
   for (const Field& f : element.fields()) names.push_back(f.name.str());
   throw Error(
-      fmt::format("no field '{}' in an element with [{}]", name.str(), fmt::join(names, ", ")),
-      "use one of the fields there are, or add it in a map before");
+      fmt::format("the element has no field '{}', only [{}]", name.str(), fmt::join(names, ", ")),
+      "use one of these fields, or add the field with .map() first");
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ Tensor& Element::operator[](Name name) {
 const Tensor& Element::operator[](Name name) const { return const_cast<Element&>(*this)[name]; }
 
 void Element::not_single() const {
-  throw Error(fmt::format("an element with {} fields was used as a single value", size()),
-              "name the field: element[\"name\"]");
+  throw Error(fmt::format("an element with {} fields cannot be used as a single value", size()),
+              "choose one field: element[\"name\"]");
 }
 
 void Element::set(Name name, Tensor value) {

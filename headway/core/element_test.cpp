@@ -24,7 +24,7 @@ TEST(Element, AMissingFieldIsNamedWithThoseThereAre) {
     e["lable"];
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.problem(), "no field 'lable' in an element with [image, label]");
+    EXPECT_EQ(error.problem(), "the element has no field 'lable', only [image, label]");
   }
   EXPECT_THROW(e.only(), Error);
 }

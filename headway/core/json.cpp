@@ -56,9 +56,14 @@ Json parse_json(std::string_view text, const JsonLimits& limits,
     return Json::parse(text.begin(), text.end(), each);
   } catch (const Json::parse_error& e) {
     const size_t byte = std::max<size_t>(e.byte, 1) - 1;
-    throw JsonError(fmt::format("no JSON at byte {}", byte), byte, false);
-  } catch (const Json::exception&) {  // such as 1e999
-    throw JsonError("a number that no double can hold", 0, true);
+    throw JsonError(fmt::format("invalid JSON at byte {}", byte), byte, false);
+  } catch (const Json::exception& e) {  // such as 1e999, which ends the library's message
+    constexpr size_t kMostShown = 40;
+    const std::string_view why = e.what();
+    const std::string_view number = why.substr(std::min(why.find('\''), why.size()));
+    throw JsonError(fmt::format("a number that is too large for 64-bit floating point: {}",
+                                number.substr(0, kMostShown)),
+                    0, true);
   }
 }
 
@@ -85,7 +90,7 @@ JsonView JsonView::operator[](const char* key) const {
 
 JsonView JsonView::at(size_t i) const {
   if (i < size()) return JsonView((*value_)[i], name_);
-  throw Error(fmt::format("'{}' is a list of {}, too short", name_, size()));
+  throw Error(fmt::format("'{}' is a list of only {} values", name_, size()));
 }
 
 std::optional<JsonView> JsonView::find(std::string_view key) const {
@@ -104,7 +109,7 @@ const Json& JsonView::expect(Json::value_t kind, const char* wanted) const {
 }
 
 void JsonView::wrong(const char* wanted) const {
-  throw Error(fmt::format("'{}' is {} where {} belongs", name_, kind_of(*value_), wanted));
+  throw Error(fmt::format("'{}' is {}, but must be {}", name_, kind_of(*value_), wanted));
 }
 
 double JsonView::number() const {

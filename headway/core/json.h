@@ -122,7 +122,7 @@ T JsonView::whole_number() const {
     const auto number = value_->get<int64_t>();
     if (std::in_range<T>(number)) return static_cast<T>(number);
   }
-  wrong("a whole number that fits");
+  wrong("a whole number in the allowed range");
 }
 
 }  // namespace headway

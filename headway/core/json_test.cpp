@@ -47,25 +47,25 @@ TEST(Json, IsParsedUpToASizeAndANumberOfValues) {
 }
 
 TEST(Json, WhatIsNoJsonIsToldByItsByte) {
-  EXPECT_EQ(problem_of([] { parse_json("{\"a\":]"); }), "no JSON at byte 5");
-  EXPECT_EQ(problem_of([] { parse_json(""); }), "no JSON at byte 0");
-  EXPECT_EQ(problem_of([] { parse_json("1e999"); }), "a number that no double can hold");
+  EXPECT_EQ(problem_of([] { parse_json("{\"a\":]"); }), "invalid JSON at byte 5");
+  EXPECT_EQ(problem_of([] { parse_json(""); }), "invalid JSON at byte 0");
+  EXPECT_EQ(problem_of([] { parse_json("1e999"); }),
+            "a number that is too large for 64-bit floating point: '1e999'");
 }
 
 TEST(Json, ValuesOfTheWrongKindAreToldByTheirName) {
   const nlohmann::json json = parse_json(R"({"loss":[],"step":"7","many":1e30,"on":1,"n":-1})");
   const JsonView view(json);
   EXPECT_EQ(problem_of([&] { view["loss"].as<double>(); }),
-            "'loss' is a list where a number belongs");
-  EXPECT_EQ(problem_of([&] { view["loss"].at(0); }), "'loss' is a list of 0, too short");
+            "'loss' is a list, but must be a number");
+  EXPECT_EQ(problem_of([&] { view["loss"].at(0); }), "'loss' is a list of only 0 values");
   EXPECT_EQ(problem_of([&] { view["step"].as<int64_t>(); }),
-            "'step' is a text where a whole number that fits belongs");
+            "'step' is a text, but must be a whole number in the allowed range");
   EXPECT_NE(problem_of([&] { view["many"].as<int64_t>(); }), "");
   EXPECT_NE(problem_of([&] { view["n"].as<uint32_t>(); }), "");
   EXPECT_NE(problem_of([&] { view["on"].as<bool>(); }), "");
   EXPECT_EQ(problem_of([&] { view["none"]; }), "'none' is missing");
-  EXPECT_EQ(problem_of([&] { view["step"]["deeper"]; }),
-            "'step' is a text where an object belongs");
+  EXPECT_EQ(problem_of([&] { view["step"]["deeper"]; }), "'step' is a text, but must be an object");
 }
 
 TEST(Json, ListsPairsAndMapsAreReadWhole) {

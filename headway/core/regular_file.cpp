@@ -54,7 +54,7 @@ void require_regular(const std::string& path, const struct stat& status) {
   if (S_ISREG(status.st_mode)) return;
   if (S_ISDIR(status.st_mode)) throw_io_error(path, "cannot read", EISDIR);
   throw SampleError({path}, fmt::format("{}, not a file", kind_of(status.st_mode)),
-                    "leave it out, or put its content into a file");
+                    "leave it out, or copy its content into an ordinary file");
 }
 
 }  // namespace
@@ -106,8 +106,9 @@ void throw_io_error(const std::string& path, std::string_view doing, int error) 
 void throw_too_large(const std::string& path, uint64_t size_bytes, uint64_t most_bytes) {
   throw SampleError(
       {path},
-      fmt::format("{} bytes; at most {} are read into memory at once", size_bytes, most_bytes),
-      "is this the right file? It may be mostly empty space");
+      fmt::format("the file has {} bytes, but at most {} bytes are read into memory at once",
+                  size_bytes, most_bytes),
+      "check that this is the right file (it may be a sparse file, mostly empty)");
 }
 
 }  // namespace headway

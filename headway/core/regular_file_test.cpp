@@ -86,7 +86,9 @@ TEST_F(RegularFile, OneAboveTheBoundIsNotReadAndTheBoundIsSaid) {
     read_regular(path("sparse.hwidx"), 1000);
     FAIL();
   } catch (const SampleError& e) {
-    EXPECT_EQ(e.reason(), "322122547200 bytes; at most 1000 are read into memory at once");
+    EXPECT_EQ(
+        e.reason(),
+        "the file has 322122547200 bytes, but at most 1000 bytes are read into memory at once");
   }
 }
 

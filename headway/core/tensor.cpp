@@ -61,9 +61,9 @@ int64_t size_of(DType dtype) {
 
 Shape::Shape(std::span<const int64_t> dims) : rank_(static_cast<int>(dims.size())) {
   if (dims.size() > kMaxRank) {
-    throw Error(
-        fmt::format("a tensor of {} dimensions; at most {} are held", dims.size(), kMaxRank),
-        "flatten some dimensions first");
+    throw Error(fmt::format("a tensor has {} dimensions, but at most {} are supported", dims.size(),
+                            kMaxRank),
+                "flatten some dimensions first");
   }
   std::copy(dims.begin(), dims.end(), dims_.begin());
 }
@@ -199,8 +199,9 @@ Tensor Tensor::row(int64_t i) const {
 
 Tensor Tensor::reshaped(const Shape& shape) const {
   if (shape.count() != count()) {
-    throw Error(fmt::format("reshape: {} values ({}) do not fill {}", count(), this->shape().str(),
-                            shape.str()));
+    throw Error(fmt::format("reshape: {} values of shape {} cannot be reshaped to {}", count(),
+                            this->shape().str(), shape.str()),
+                "the number of values must stay the same");
   }
   if (data_) return view(dtype_, shape, data_, storage_);
   if (shape.rank() == 0) return *this;
@@ -262,8 +263,8 @@ bool Tensor::same(const Tensor& other) const {
 }
 
 void Tensor::wrong_type(DType wanted) const {
-  throw Error(fmt::format("a {} tensor was read as {}", name_of(dtype_), name_of(wanted)),
-              "read it as what it is, or convert it first");
+  throw Error(fmt::format("a tensor of type {} was read as {}", name_of(dtype_), name_of(wanted)),
+              "read it with its own type, or convert it first");
 }
 
 }  // namespace headway

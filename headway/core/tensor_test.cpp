@@ -58,7 +58,7 @@ TEST(Tensor, ReadingAsAnotherTypeSaysBoth) {
     t.item<int64_t>();
     FAIL();
   } catch (const Error& e) {
-    EXPECT_EQ(e.problem(), "a float32 tensor was read as int64");
+    EXPECT_EQ(e.problem(), "a tensor of type float32 was read as int64");
   }
 }
 

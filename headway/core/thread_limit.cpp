@@ -166,10 +166,10 @@ void require_addresses(int64_t bytes, const std::string& purpose) {
   if (!limit) return;
   const int64_t taken = addresses_taken();
   if (*limit >= static_cast<rlim_t>(taken + bytes)) return;
-  throw Error(
-      fmt::format("{} needs {} MB of addresses, and ulimit -v is {} MB, {} MB of them taken",
-                  purpose, bytes / kMB, *limit / kMB, taken / kMB),
-      kRaiseAddresses);
+  throw Error(fmt::format("{} needs {} MB of address space, but the limit (ulimit -v) is {} MB, of "
+                          "which {} MB are already used",
+                          purpose, bytes / kMB, *limit / kMB, taken / kMB),
+              kRaiseAddresses);
 }
 
 std::string thread_limits(int missing) {

@@ -127,7 +127,8 @@ Element BatchBuilder::finish(int64_t rows) {
 
 void BatchBuilder::mismatch(const Column& column, int64_t row, const Tensor& value) const {
   const bool ragged = value.dtype() == column.dtype && value.rank() == column.shape.rank();
-  throw Error(fmt::format("batch: '{}' of sample {} is {} {}, others in its batch are {} {}",
+  throw Error(fmt::format("batch: '{}' of sample {} is {} of shape {}, but other samples in the "
+                          "batch have {} of shape {}",
                           column.name.str(), first_sample_ + row, name_of(value.dtype()),
                           value.shape().str(), name_of(column.dtype), column.shape.str()),
               ragged ? "resize images before batching, or use padded_batch for sequences"
@@ -138,9 +139,10 @@ void BatchBuilder::wrong_fields(int64_t row, const Element& sample) const {
   std::vector<std::string> have, want;
   for (const Field& f : sample.fields()) have.push_back(f.name.str());
   for (const Column& c : columns_) want.push_back(c.name.str());
-  throw Error(fmt::format("batch: sample {} has the fields [{}], others in its batch have [{}]",
-                          first_sample_ + row, fmt::join(have, ", "), fmt::join(want, ", ")),
-              "give every sample the same fields");
+  throw Error(
+      fmt::format("batch: sample {} has the fields [{}], but other samples in the batch have [{}]",
+                  first_sample_ + row, fmt::join(have, ", "), fmt::join(want, ", ")),
+      "give every sample the same fields");
 }
 
 }  // namespace headway

@@ -86,7 +86,7 @@ class FileCache : public CacheStore {
     if (fd_ < 0) fail("open", "name a file in a folder that exists and can be written");
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
       ::close(fd_);
-      throw Error(fmt::format("cache: {} is in use by another process", path),
+      throw Error(fmt::format("cache: the cache file {} is in use by another process", path),
                   "give each process a cache file of its own");
     }
     try {
@@ -111,8 +111,8 @@ class FileCache : public CacheStore {
     read(place.offset, payload.data(), payload.size());
     if (crc32c(payload) != place.crc) {
       throw SampleError({path_, static_cast<int64_t>(place.offset)},
-                        "a cached element is damaged (CRC)",
-                        "delete the cache file; it will be made again");
+                        "a cached element is damaged (its checksum is wrong)",
+                        "delete the cache file; Headway makes it again");
     }
     return decode_element(payload);
   }
@@ -164,8 +164,9 @@ class FileCache : public CacheStore {
   }
   void read(uint64_t offset, char* into, size_t n) const {
     if (read_some(offset, into, n) != n) {
-      throw SampleError({path_, static_cast<int64_t>(offset)}, "the cache file was cut short",
-                        "leave it alone while it is in use, or delete it");
+      throw SampleError({path_, static_cast<int64_t>(offset)},
+                        "the cache file became shorter while it was in use",
+                        "delete the cache file, which Headway makes again, and start again");
     }
   }
   void write(std::string_view bytes) HEADWAY_REQUIRES(mu_) {
@@ -215,20 +216,24 @@ class FileCache : public CacheStore {
     struct stat status;
     if (::fstat(fd_, &status) != 0) fail("look at", "check the disk");
     if (S_ISREG(status.st_mode)) return static_cast<uint64_t>(status.st_size);
-    throw Error(fmt::format("cache: {} is no regular file", path_), "name another file");
+    throw Error(fmt::format("cache: {} is not an ordinary file", path_),
+                "give another file for the cache");
   }
 
   // What does not begin as a cache of this version is somebody else's and stays as it is.
   void check_ours(std::string_view start) const {
     if (start.empty()) return;
     if (!start.starts_with(kMagic) || start.size() == kMagic.size()) {
-      throw Error(fmt::format("cache: {} is not a Headway cache; it is left as it is", path_),
-                  "name another file, or delete this one if nobody needs it");
+      throw Error(
+          fmt::format("cache: {} is not a cache file of Headway, so it is not overwritten", path_),
+          "give another file for the cache, or delete this one if it is not needed");
     }
     if (const char version = start[kMagic.size()]; version != kVersion) {
-      throw Error(fmt::format("cache: {} is a cache of version {:?}; this headway reads {:?}",
-                              path_, version, kVersion),
-                  "delete the file to make it again, or name another one");
+      throw Error(
+          fmt::format(
+              "cache: {} is a cache file of version {:?}, but this headway reads version {:?}",
+              path_, version, kVersion),
+          "delete the file (Headway makes it again), or give another file for the cache");
     }
   }
 
@@ -243,9 +248,11 @@ class FileCache : public CacheStore {
       read(front, stored.data(), stored.size());
     }
     if (length == description.size() && stored == description) return;
-    throw Error(fmt::format("cache: {} was made by another pipeline\n  there: {}\n  here:  {}",
-                            path_, stored, description),
-                "delete the file, or name another one");
+    throw Error(
+        fmt::format(
+            "cache: {} was made by another dataset\n  in the file:   {}\n  this dataset:  {}",
+            path_, stored, description),
+        "delete the file (Headway makes it again), or give another file for the cache");
   }
 
   // The valid entries; what follows them is cut off.
@@ -269,7 +276,8 @@ class FileCache : public CacheStore {
   }
 
   // The number of elements that the mark states, if it states the truth.
-  std::optional<int64_t> count_in(const EntryHeader& mark, uint64_t payload) const HEADWAY_REQUIRES(mu_) {
+  std::optional<int64_t> count_in(const EntryHeader& mark, uint64_t payload) const
+      HEADWAY_REQUIRES(mu_) {
     int64_t count = 0;
     if (mark.length != sizeof count) return std::nullopt;
     read(payload, reinterpret_cast<char*>(&count), sizeof count);

@@ -54,8 +54,8 @@ class CursorReader {
   static constexpr int64_t kLargest = int64_t{1} << 53;  // far from where sums of them overflow
 
   [[noreturn]] static void damaged() {
-    throw Error("a saved position says what cannot be",
-                "it was saved by another version or is damaged");
+    throw Error("the saved position of the pipeline is invalid",
+                "it is damaged or was saved by another version of Headway: start without it");
   }
 
   const std::vector<int64_t>& words_;

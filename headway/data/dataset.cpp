@@ -214,11 +214,13 @@ bool Dataset::has_random_access() const { return node_->indexed(); }
 Element Dataset::at(int64_t i, int64_t epoch) const {
   const NodeChain chain(plan(node_));
   if (!node_->indexed()) {
-    throw Error(fmt::format("at({}): this dataset has no random access:\n{}", i, describe()),
+    throw Error(fmt::format("at({}): elements of this dataset cannot be read by their number:\n{}",
+                            i, describe()),
                 "use sources with an index and no filter, or cache() it first");
   }
   if (const int64_t n = cardinality(); i < 0 || (n >= 0 && i >= n)) {
-    throw Error(fmt::format("at({}): the dataset has {} elements", i, n), "count from 0");
+    throw Error(fmt::format("at({}): there is no such element, the dataset has {}", i, n),
+                "elements are counted from 0");
   }
   Element element;
   chain.at(i, epoch, {.seed = options_.seed.value_or(0)}, element);

@@ -21,7 +21,7 @@ void put_bytes(std::string& out, std::string_view bytes) {
 }
 
 [[noreturn]] void damaged() {
-  throw Error("a cached element is damaged", "delete the cache file; it will be made again");
+  throw Error("a cached element is damaged", "delete the cache file; Headway makes it again");
 }
 
 class Reader {

@@ -223,7 +223,8 @@ struct Known {
 ImageChain::ImageChain(std::vector<ImageStep> steps) : steps_(std::move(steps)) {
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (i > 0 && std::holds_alternative<DecodeStep>(steps_[i])) {
-      throw Error("decode stands behind another image step", "decode first");
+      throw Error("decode comes after another image operator",
+                  "put decode before all other image operators");
     }
     check_step(steps_[i]);
   }

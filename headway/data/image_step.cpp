@@ -19,14 +19,15 @@ std::string text_of(Filter filter, bool antialias) {
 
 void check_size(const char* word, int height, int width) {
   if (height > 0 && width > 0 && height <= kMaxSide && width <= kMaxSide) return;
-  throw Error(fmt::format("{}: {}x{} is no size for an image", word, height, width),
-              "sizes are height x width, from 1 to 1048576");
+  throw Error(fmt::format("{}: invalid image size {}x{}", word, height, width),
+              "give height x width, each from 1 to 1048576 pixels");
 }
 
 void check_range(const char* word, const Range& range, float low, float high) {
   if (range.low >= low && range.low <= range.high && range.high <= high) return;
-  throw Error(fmt::format("{}: {:g}..{:g} is not a range within {:g}..{:g}", word, range.low,
-                          range.high, low, high));
+  throw Error(fmt::format(
+      "{}: invalid range {:g} to {:g}; it must lie within {:g} to {:g}, the lower number first",
+      word, range.low, range.high, low, high));
 }
 
 bool is_pixel_type(DType dtype) {
@@ -101,10 +102,14 @@ void check_step(const ImageStep& step) {
       Overloaded{
           [](const DecodeStep& s) {
             if (s.channels < 0 || s.channels > 4) {
-              throw Error(fmt::format("decode: {} channels; 0 to 4 are possible", s.channels));
+              throw Error(
+                  fmt::format("decode: invalid number of channels {}; it must be 1 to 4, or 0 to "
+                              "keep those of the file",
+                              s.channels));
             }
             if (s.dtype != DType::kUInt8 && s.dtype != DType::kUInt16) {
-              throw Error("decode: images decode to uint8 or uint16", "convert afterwards");
+              throw Error("decode: images can only be decoded to uint8 or uint16",
+                          "decode to uint8 or uint16, then convert the result");
             }
           },
           [](const ResizeStep& s) { check_size("resize", s.height, s.width); },
@@ -136,17 +141,19 @@ void check_step(const ImageStep& step) {
           [](const HueStep& s) { check_range("hue", s.delta, -1, 1); },
           [](const GrayscaleStep& s) {
             if (s.channels != 1 && s.channels != 3) {
-              throw Error(fmt::format("grayscale: {} channels; 1 or 3", s.channels));
+              throw Error(fmt::format("grayscale: invalid number of channels {}; it must be 1 or 3",
+                                      s.channels));
             }
           },
           [](const ConvertStep& s) {
             if (is_pixel_type(s.dtype)) return;
-            throw Error(fmt::format("convert: {} is no type for pixels", name_of(s.dtype)),
-                        "uint8, uint16 or float32");
+            throw Error(fmt::format("convert: pixels cannot be converted to {}", name_of(s.dtype)),
+                        "use uint8, uint16 or float32");
           },
           [](const NormalizeStep& s) {
             for (float d : s.deviation) {
-              if (!(d > 0)) throw Error("normalize: a deviation must be above 0");
+              if (!(d > 0))
+                throw Error("normalize: each standard deviation must be greater than 0");
             }
           },
           [](const StandardizeStep&) {},

@@ -18,7 +18,9 @@ void describe_into(const Node& node, int indent, std::string& text) {
 
 void Node::at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const {
   const SampleOpPtr op = sample_op();
-  if (!op) throw Error(describe() + " has no random access", "iterate over it, or cache it first");
+  if (!op)
+    throw Error("elements of " + describe() + " cannot be read by their number",
+                "read the elements in order, or .cache() them first");
   SampleContext own{context.seed, epoch, i, nullptr, context.ram};
   input()->at(i, epoch, own, out);
   op->apply(out, own);

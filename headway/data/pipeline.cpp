@@ -74,7 +74,7 @@ struct SavedPosition {
 SavedPosition parse_position(const std::string& text) try {
   const nlohmann::json json = parse_json(text);
   const JsonView in(json);
-  if (in["format"].as<std::string>() != kFormat) throw Error("of another format");
+  if (in["format"].as<std::string>() != kFormat) throw Error("it has another format");
   SavedPosition out;
   out.pipeline = in["pipeline"].as<std::string>();
   Cursor counts;

@@ -168,7 +168,8 @@ TEST(Pipeline, BatchesOfDifferentShapesAreRefusedWithTheSampleNamed) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.problem(),
-              "batch: 'x' of sample 2 is float32 4, others in its batch are float32 3");
+              "batch: 'x' of sample 2 is float32 of shape 4, but other samples in the batch have "
+              "float32 of shape 3");
     EXPECT_FALSE(e.hint().empty());
   }
 }

@@ -47,7 +47,7 @@ SkipLog::SkipLog(ErrorPolicy policy) : policy_(std::move(policy)) {
   file_ = std::fopen(policy_.log.c_str(), "ae");
   if (!file_) {
     throw Error(fmt::format("cannot open the skip log {}: {}", policy_.log, std::strerror(errno)),
-                "name a file in a folder that exists and can be written");
+                "give a file in a folder that exists and can be written to");
   }
 }
 
@@ -73,17 +73,19 @@ void SkipLog::note(std::exception_ptr error) {
     if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0) {
       throw Error(
           fmt::format("cannot write the skip log {}: {}", policy_.log, std::strerror(errno)),
-          "free some disk space, or put the skip log elsewhere");
+          "free some disk space, or write the skip log to another disk");
     }
   }
   const bool over_rate = seen_ >= kRateNeeds && double(skipped_) > policy_.max_rate * double(seen_);
   if (skipped_ <= policy_.max_count && !over_rate) return;
   throw Error(
-      fmt::format("{} of {} samples were bad, more than the error budget allows; the last: {}",
-                  skipped_, seen_, bad.problem()),
+      fmt::format(
+          "{} of {} samples were bad, more than are allowed to be skipped; the last one: {}",
+          skipped_, seen_, bad.problem()),
       policy_.log.empty()
-          ? "repair the data, raise the budget, or name a skip log file to see every bad sample"
-          : "see " + policy_.log + " for every bad sample; repair them or raise the budget");
+          ? "repair the data, allow more errors, or give a skip log file, "
+            "which lists every bad sample"
+          : "see " + policy_.log + " for every bad sample; repair them or allow more errors");
 }
 
 void SkipLog::count_good(int64_t samples) {
@@ -109,7 +111,8 @@ void SkipLog::restore(int64_t skipped, int64_t seen) {
 
 std::vector<SkipEntry> SkipLog::read(const std::string& path) {
   std::ifstream in(path);
-  if (!in) throw Error("cannot open the skip log " + path, "check the path");
+  if (!in)
+    throw Error("cannot open the skip log " + path, "check that the file exists and may be read");
   std::vector<SkipEntry> entries;
   int64_t number = 0;
   try {

@@ -14,7 +14,7 @@ Finding* find(std::vector<Finding>& findings, Cause cause) {
   return at == findings.end() ? nullptr : &*at;
 }
 
-// As grave as the gravest it brings about: then a stable sort puts it in front.
+// A cause becomes as severe as the worst symptom it brings about; a stable sort then puts it first.
 void raise_roots(std::vector<Finding>& findings) {
   for (const CauseRule& rule : all_rules()) {
     Finding* cause = find(findings, rule.cause);
@@ -25,39 +25,17 @@ void raise_roots(std::vector<Finding>& findings) {
   }
 }
 
-// What only says where the time goes is no news once somebody knows why.
-bool is_general(Cause cause) { return cause == Cause::kInputBound || cause == Cause::kHotLine; }
-
+// A finding that only says where the time goes is dropped once another finding says why.
 void drop_general(std::vector<Finding>& findings) {
-  const auto known = [](const Finding& f) {
-    const CauseRule* rule = rule_of(f.cause);
-    return f.severity >= Severity::kWarning && !is_general(f.cause) &&
-           f.cause != Cause::kDecodeSaturated && f.cause != Cause::kBatchTooSmall &&
-           f.cause != Cause::kStepTimeGrows && f.cause != Cause::kNeighboursTakeCores && rule &&
-           rule->effect == Effect::kSlow;
+  const auto explains = [](const Finding& f) {
+    return f.severity >= Severity::kWarning && explains_where_time_goes(f.cause);
   };
-  if (std::any_of(findings.begin(), findings.end(), known))
+  if (std::any_of(findings.begin(), findings.end(), explains))
     std::erase_if(findings, [](const Finding& f) { return is_general(f.cause); });
 }
 
-// What holds up the host, and not the GPU while that has work.
-bool is_of_the_host(Cause cause) {
-  constexpr Cause kOfTheHost[] = {Cause::kInputBound,           Cause::kSerialMap,
-                                  Cause::kNoPrefetch,           Cause::kWorkAfterPrefetch,
-                                  Cause::kDecodeSaturated,      Cause::kSlowStorage,
-                                  Cause::kManySmallFiles,       Cause::kNetworkStorage,
-                                  Cause::kPythonGenerator,      Cause::kPerPixelPython,
-                                  Cause::kSequenceOnMainThread, Cause::kDataloaderWorkers,
-                                  Cause::kUploadBound,          Cause::kLaunchBound,
-                                  Cause::kSlowCallback,         Cause::kHotLine,
-                                  Cause::kGarbageCollection,    Cause::kThreadOversubscription,
-                                  Cause::kNeighboursTakeCores,  Cause::kSingleCoreAffinity,
-                                  Cause::kReferenceBlas,        Cause::kWaitsForServer};
-  return std::find(std::begin(kOfTheHost), std::end(kOfTheHost), cause) != std::end(kOfTheHost);
-}
-
-// From a GPU that is busy nearly all the time nothing but its own work takes time away.
-void forgive_busy_gpu(const Observations& o, std::vector<Finding>& findings) {
+// When the GPU is busy nearly all the time, nothing on the host can take time away from it.
+void weaken_host_findings_of_busy_gpu(const Observations& o, std::vector<Finding>& findings) {
   constexpr double kNearlyAll = 0.85;
   const auto busy = o.gpu_busy();
   if (!o.looks || !busy || *busy < kNearlyAll || !o.ledger.is_enough()) return;
@@ -84,7 +62,7 @@ std::vector<Finding> diagnose(const Trace& trace) {
     if (find(findings, rule.cause)) continue;
     if (auto found = rule.rule(o)) findings.push_back(std::move(*found));
   }
-  forgive_busy_gpu(o, findings);
+  weaken_host_findings_of_busy_gpu(o, findings);
   drop_general(findings);
   raise_roots(findings);
   std::stable_sort(findings.begin(), findings.end(),

@@ -10,7 +10,7 @@ namespace {
 
 using namespace headway::testing;
 
-// The causes worth a warning, best first.
+// The causes of severity warning or worse, most important first.
 std::string causes(const Simulation& s) {
   std::string text;
   for (const Finding& f : diagnose(simulate(s))) {
@@ -63,11 +63,11 @@ TEST(Doctor, BlamesTheNumberOfWorkersOnlyIfItWasAskedForAndTheyCompute) {
   Simulation few{.op_ms = 200, .input_threads = 2, .cpus = 16, .compute_threads = 1};
   EXPECT_EQ(causes(few), "dataloader-workers");
   EXPECT_EQ(worst(few).where, "2 input threads");
-  EXPECT_NEAR(*worst(few).predicted_gain, 100.0 / 40, 0.1);  // then training takes the time
+  EXPECT_NEAR(*worst(few).predicted_gain, 100.0 / 40, 0.1);  // then training is the limit
   few.input_threads = 0;
   EXPECT_EQ(causes(few), "input-bound");
   EXPECT_EQ(worst(few).fix.find("that function waits"), std::string::npos) << worst(few).fix;
-  few.input_threads = few.feed_threads = 12;  // beside a GPU Headway would take no more
+  few.input_threads = few.feed_threads = 12;  // with a GPU Headway would start no more than that
   few.op_ms = 1200;
   few.device = "cuda:0";
   EXPECT_NE(causes(few), "dataloader-workers");
@@ -82,7 +82,7 @@ TEST(Doctor, BlamesTheLaunchesWhenNothingElseKeepsTheGpuWaiting) {
                   .gpu_busy = 0.4,
                   .products = ProductType::kFloat32};
   EXPECT_EQ(causes(idle), "launch-bound");
-  EXPECT_EQ(*worst(idle).predicted_gain, 2);  // of a batch twice as large
+  EXPECT_EQ(*worst(idle).predicted_gain, 2);  // from a batch twice as large
   idle.cpus = 0.6;                            // the thread that gives orders has no core
   EXPECT_EQ(causes(idle), "");
   idle.cpus = 16;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kWarmUpSteps = 3;
 
-// Where the steady part begins: behind the warm-up, and where that leaves enough in the later half
-// of the run. A first epoch that fills a cache is over then; what became slow is not diluted.
+// Where the steady part begins: after the warm-up, and in the later half of the run if enough is
+// left there. Then a first epoch that fills a cache is over, and a later slowdown is not diluted.
 TraceReading first_steady(const Trace& trace) {
   if (trace.samples.empty()) return {};
   const TraceReading& last = trace.samples.back();
@@ -33,7 +33,7 @@ int64_t elements(const TraceReading& sample) {
   return sum;
 }
 
-// Waiting is on the training thread, and so is what it does itself.
+// The training thread's own time: all phases except waiting for data.
 double own_of(const StepTimes& times) {
   return times.total() - times[StepPhase::kValidation] - times[StepPhase::kCheckpoint] -
          times[StepPhase::kWaitForData];
@@ -61,12 +61,12 @@ void Evidence::look_at_the_end() {
   quiet_s_ = last.at_s - since->at_s;
   feed_moves_ = elements(last) != elements(*since) || last.buffer_held != since->buffer_held;
   if (quiet_s_ > 0) quiet_cores_ = (last.system.cpu_s - since->system.cpu_s) / quiet_s_;
-  // Work of its own, long as it may be, that still uses a core is no standstill.
+  // Long work of its own that still uses a core is not a standstill.
   constexpr RunPhase kWork[] = {RunPhase::kBuilding,   RunPhase::kProbing,    RunPhase::kFirstStep,
                                 RunPhase::kValidation, RunPhase::kCheckpoint, RunPhase::kFinishing};
   const bool works = quiet_cores_ >= kStillCores &&
                      std::find(std::begin(kWork), std::end(kWork), last.phase) != std::end(kWork);
-  // Whoever is fed may be away for as long as it likes.
+  // A consumer may stay away as long as it likes.
   if (works || last.phase == RunPhase::kConsuming) quiet_s_ = 0;
   if (steps > 0) stuck_after_s_ = std::max(kStuckS, kStuckSteps * step_s());
 }

@@ -9,21 +9,21 @@
 
 namespace headway {
 
-// kInfo: worth knowing, nothing to repair. From kWarning on something should be done.
+// kInfo: worth knowing, nothing to repair. From kWarning on, something should be done.
 enum class Severity { kInfo, kWarning, kHigh, kCritical };
 std::string_view severity_name(Severity severity);  // "info", "warning", "high", "critical"
 
-// One cause, with everything needed to believe it and to remove it.
+// One cause, with everything needed to check it and to remove it.
 struct Finding {
   Cause cause = Cause::kUnknown;
   Severity severity = Severity::kWarning;
   double confidence = 0.5;              // 0..1
   std::string summary{};                // a plain sentence
-  std::vector<std::string> evidence{};  // numbers, one thought a line
+  std::vector<std::string> evidence{};  // numbers, one statement per line
   std::string where{};                  // stage, operator, callback ...; may be empty
-  std::optional<size_t> stage{};        // of Trace::stages, where it is one's fault
+  std::optional<size_t> stage{};        // index in Trace::stages, if one stage is at fault
   std::string fix{};
-  // Throughput behind the fix as a multiple of today's, from the measured demands.
+  // Throughput with the fix, as a multiple of today's; from the measured costs.
   std::optional<double> predicted_gain{};
 
   std::string id() const { return std::string(text_of(cause)); }

@@ -14,7 +14,7 @@ SeenStack of_main(Activity activity, Account account, double share) {
   return seen;
 }
 
-// A run whose GPU is busy this part of the time, while the training thread does this.
+// A run whose GPU is busy for this share of the time, while the training thread has these stacks.
 Trace on_a_gpu(GpuWork work, std::vector<SeenStack> stacks) {
   Trace trace = watched(std::move(stacks));
   work.seconds = 15;
@@ -98,7 +98,7 @@ TEST(Gpu, ThatWasOpenedAndDoesNothingIsNotUsed) {
   EXPECT_EQ(first_cause(that_only_steps({.busy = 0.001})), "gpu-not-used");
 }
 
-// What the watcher reads every half second: so many bytes in use, as a function of the time.
+// Readings of the watcher every half second: bytes in use, as a function of the time.
 template <typename F>
 Trace with_memory(F&& bytes) {
   Trace trace = that_only_steps({.busy = 0.95, .tensor = 0.5});

@@ -10,7 +10,7 @@ namespace {
 
 using namespace headway::testing;
 
-// A sound run of four kernels with a bias each, looked at eight times.
+// A healthy run with four kernels and a bias for each, examined eight times.
 Trace looked_at() {
   Trace trace = simulate({});
   for (int i = 0; i < 4; ++i) {
@@ -91,7 +91,7 @@ TEST(Weights, ThatBeganAlikeAreABadStart) {
   trace.weights[2].identical_units = true;
   EXPECT_EQ(cause(trace), "bad-initial-weights");
   trace.weights[2].identical_units = false;
-  trace.weights[6].identical_units = true;  // the last layer: its units differ by their targets
+  trace.weights[6].identical_units = true;  // its units differ because of their labels
   EXPECT_EQ(cause(trace), "healthy");
 }
 

@@ -9,16 +9,16 @@
 namespace headway {
 namespace {
 
-// How many seconds another verdict must stand before it is said. Rules look at many seconds
-// themselves, and fire on the bound that is against them.
+// How many seconds a new verdict must hold before it is reported. Rules already look at many
+// seconds, and only fire if even the unfavourable end of the interval is over the threshold.
 constexpr double kLongestWait = 10;
 constexpr double kAfterHealthy = 5;
-constexpr double kAfterNotStarted = 5;        // at most; early on less:
-constexpr double kPartOfNotStarted = 0.25;    // of the time for which training had not begun
-constexpr double kComesBack = 2;              // times as long: a cause that gave way to this one
-constexpr double kTwice = 1;                  // between two looks at least
+constexpr double kAfterNotStarted = 5;      // at most; early in the run less:
+constexpr double kPartOfNotStarted = 0.25;  // of the time for which training had not begun
+constexpr double kComesBack = 2;  // times as long: for a cause that comes back after this one
+constexpr double kTwice = 1;      // at least, between two looks
 constexpr double kWorthKeeping = 5;
-constexpr double kMuchOfTheRun = 0.33;  // what took so much is grave, even when it is over
+constexpr double kMuchOfTheRun = 0.33;  // of the run: it stays a warning or worse when it is over
 constexpr size_t kMostChanges = 200;
 
 bool is_over(State state) {
@@ -30,19 +30,19 @@ bool is_over(State state) {
 
 VerdictKeeper::Key VerdictKeeper::key_of(const std::vector<Finding>& findings,
                                          const Verdict& verdict) {
-  return {verdict.state, grave(findings) ? findings[0].cause : Cause::kUnknown};
+  return {verdict.state, has_problem(findings) ? findings[0].cause : Cause::kUnknown};
 }
 
 double VerdictKeeper::wait_for(const Key& key, double at_s) const {
   if (key_.state == State::kNotStarted)
     return std::min(kPartOfNotStarted * (challenged_s_ - since_s_), kAfterNotStarted);
-  const double longest = key_.state == State::kHealthy          ? kAfterHealthy
-                         : key == before_ && key.is_a_fault()   ? kComesBack * kLongestWait
-                                                                : kLongestWait;
+  const double longest = key_.state == State::kHealthy        ? kAfterHealthy
+                         : key == before_ && key.is_a_fault() ? kComesBack * kLongestWait
+                                                              : kLongestWait;
   return std::min(at_s - since_s_, longest);
 }
 
-// Standing still is seen at once, and so is an end.
+// A standstill is reported at once, and so is the end of the run.
 bool VerdictKeeper::must_wait(const Key& key, double at_s) {
   if (is_over(key.state) || key.state == State::kStuck || key_.state == State::kStuck) return false;
   if (!challenged_ || !(challenger_ == key)) {
@@ -62,10 +62,10 @@ void VerdictKeeper::accept(double at_s, const Key& key, double still_s) {
 void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict verdict, bool last) {
   const Key key = key_of(findings, verdict);
   if (!begun_ || !(key == key_)) {
-    // At the end healthy gives way to a fault that was seen twice; one fault to another does not.
+    // At the end, a fault seen twice replaces healthy, but does not replace another fault.
     const bool seen_twice = challenged_ && challenger_ == key && at_s - challenged_s_ >= kTwice;
-    const bool said_now = last && (key_.state == State::kNotStarted ||
-                                   (key_.state == State::kHealthy && seen_twice));
+    const bool said_now =
+        last && (key_.state == State::kNotStarted || (key_.state == State::kHealthy && seen_twice));
     if (begun_ && must_wait(key, at_s) && !said_now) {
       last_s_ = at_s;
       return;
@@ -75,7 +75,7 @@ void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict ver
   } else {
     challenged_ = false;
   }
-  if (grave(findings)) {
+  if (has_problem(findings)) {
     const auto known = std::find_if(episodes_.begin(), episodes_.end(), [&](const Episode& e) {
       return e.finding.cause == findings[0].cause;
     });
@@ -88,7 +88,7 @@ void VerdictKeeper::take(double at_s, std::vector<Finding> findings, Verdict ver
   keep_past(at_s);
 }
 
-// What was grave and is over: said behind what is, with its time.
+// Findings of severity warning or worse that are over come after the present ones, with their time.
 void VerdictKeeper::keep_past(double at_s) {
   for (const Episode& past : episodes_) {
     const auto same = [&](const Finding& f) { return f.cause == past.finding.cause; };
@@ -100,7 +100,7 @@ void VerdictKeeper::keep_past(double at_s) {
     kept.evidence.insert(
         kept.evidence.begin(),
         fmt::format("for {} of {}, over now", duration_text(past.seconds), duration_text(at_s)));
-    const bool first = much && !grave(findings_);
+    const bool first = much && !has_problem(findings_);
     if (first && verdict_.state == State::kFinished)
       verdict_.sentence += fmt::format("; for {} of {}: {}", duration_text(past.seconds),
                                        duration_text(at_s), kept.summary);

@@ -7,16 +7,16 @@
 
 namespace headway {
 
-// What is said of a run that goes on. A verdict stays until another one has stood for as long as it
-// did, ten seconds at most (healthy and not-started: five; a cause that gave way and comes back:
-// twenty), so that noise does not decide; what is over is kept with its time.
+// What to say about a run that goes on. So that noise does not decide, a new verdict replaces the
+// old one only after holding for as long as that did, at most ten seconds (healthy, not-started:
+// five; a cause that was replaced and comes back: twenty). Findings that are over are kept.
 //
 //   VerdictKeeper keeper;
 //   while (watching) keeper.take(at_s, diagnose(trace), verdict(trace, findings));
 //   keeper.verdict(), keeper.findings()
 class VerdictKeeper {
  public:
-  // `last`: nothing comes after it, so a fault in a healthy run need only have been seen twice.
+  // `last`: nothing comes after it, so a fault in a healthy run only has to be seen twice.
   void take(double at_s, std::vector<Finding> findings, Verdict verdict, bool last = false);
 
   const Verdict& verdict() const { return verdict_; }
@@ -25,7 +25,7 @@ class VerdictKeeper {
   struct Change {
     double at_s = 0;
     State state = State::kNotStarted;
-    Cause cause = Cause::kUnknown;  // of the first finding, where it is grave
+    Cause cause = Cause::kUnknown;  // of the first finding, if it is a warning or worse
     double still_s = 0;             // see Verdict
   };
   const std::vector<Change>& changes() const { return changes_; }
@@ -43,7 +43,7 @@ class VerdictKeeper {
   void accept(double at_s, const Key& key, double still_s);
   void keep_past(double at_s);
 
-  // A grave finding and how long it was the first.
+  // A finding of severity warning or worse, and for how long it was the first one.
   struct Episode {
     Finding finding{};
     double seconds = 0;

@@ -77,7 +77,7 @@ const Verdict kNotStarted{.state = State::kNotStarted, .sentence = "not-started:
 TEST(VerdictKeeper, TheFirstWordAboutALateTrainingIsNotTakenBackAtOnce) {
   VerdictKeeper keeper;
   for (int s = 0; s < 24; ++s) keeper.take(s, {}, kNotStarted);
-  for (int s = 24; s < 27; ++s) keeper.take(s, {}, kHealthy);  // the first steps wait for nothing
+  for (int s = 24; s < 27; ++s) keeper.take(s, {}, kHealthy);  // the first steps do not wait
   for (int s = 27; s < 40; ++s) keeper.take(s, kWaits, kSlow);
   EXPECT_EQ(keeper.changes().size(), 2u);
   EXPECT_EQ(keeper.verdict().state, State::kSlow);

@@ -16,27 +16,27 @@ constexpr size_t kDevices = std::size(Texts<DeviceState>::all);
 constexpr size_t kCells = kAccounts * kDevices;
 constexpr size_t kMostGroups = 20;  // of blocks, for the error
 constexpr double kEnoughLooks = 60, kEnoughS = 4;
-// Of the time, that looks may put into the wrong account, besides chance; see the README. Said with
-// each line; rules have thresholds of their own.
+// Share of the time that looks may put into the wrong account, besides chance; see the README. It
+// widens the interval of each line; rules have thresholds of their own.
 constexpr double kMistaken = 0.03;
-constexpr int64_t kManyPlaces = 8;  // instructions: Python itself runs, not one call
+constexpr int64_t kManyPlaces = 8;  // different instructions: Python itself runs, not one long call
 
 size_t cell(Account account, DeviceState device) {
   return static_cast<size_t>(account) * kDevices + static_cast<size_t>(device);
 }
 
-// Student's t for 95%, by degrees of freedom.
+// Student's t for 95 %, by degrees of freedom.
 double t_for(size_t freedom) {
   constexpr double kT[] = {12.71, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26,
                            2.23,  2.20,  2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09};
   return freedom < std::size(kT) ? kT[freedom] : 2.0;
 }
 
-// How much of the time in which threads could have run they had no core, and why.
+// For how much of the time threads were ready but had no core, and why.
 struct NoCore {
   double share = 0;              // of all threads
-  double main_s = 0;             // seconds of the training thread, of each second
-  double quota = 0, others = 0;  // parts of it; the rest is the run's own
+  double main_s = 0;             // of the training thread, per second
+  double quota = 0, others = 0;  // shares of it; the rest was used by the run itself
 };
 
 NoCore no_core(double cpu_s, double ready_s, double main_s, double throttled_s,
@@ -49,7 +49,7 @@ NoCore no_core(double cpu_s, double ready_s, double main_s, double throttled_s,
   return out;
 }
 
-// Which accounts need a core: with none they do not do what they are called.
+// Accounts that need a core: without a core the thread does not do what the account says.
 bool needs_core(Account account) {
   switch (account) {
     case Account::kPrepares:
@@ -66,7 +66,7 @@ bool needs_core(Account account) {
 }
 
 // TensorFlow fetches batches inside its steps. While neither the training thread nor a thread that
-// never runs Python computes or wants a core, a step waits for data.
+// never runs Python computes or is ready to, the step waits for data.
 void wait_for_data(std::vector<double>& shares, const LedgerBlock& b) {
   double& computes = shares[cell(Account::kComputes, DeviceState::kNone)];
   if (b.seconds <= 0) return;
@@ -76,12 +76,12 @@ void wait_for_data(std::vector<double>& shares, const LedgerBlock& b) {
   shares[cell(Account::kWaitsForData, DeviceState::kNone)] += waits;
 }
 
-// Takes what had no core out of the accounts that need one. A step runs on many threads: whoever
-// takes a core from any of them holds it up. Threads of the run that take turns do not, since the
-// cores work for it all the same; they only count where the training thread itself waits for one.
+// Takes the time without a core out of the accounts that need one. A step runs on many threads:
+// another process that takes a core from one of them delays it. Threads of the run that take turns
+// do not, as the cores work for the run; they count only if the training thread itself waits.
 void split_off(std::vector<double>& shares, const NoCore& no_core) {
   const double own = std::max(0.0, 1 - no_core.quota - no_core.others);
-  double needed = 0;  // of the time, by what needs a core
+  double needed = 0;  // share of the time in accounts that need a core
   for (size_t at = 0; at < shares.size(); ++at)
     if (needs_core(static_cast<Account>(at / kDevices))) needed += shares[at];
   const double main = needed > 0 ? std::min(1.0, no_core.main_s / needed) : 0;
@@ -104,8 +104,8 @@ void split_off(std::vector<double>& shares, const NoCore& no_core) {
   }
 }
 
-// Of the looks at the user's own code, how many are the training itself, and how many make what it
-// takes.
+// Of the looks at the user's own code: how many are the training itself, and how many make the data
+// that it uses.
 struct OwnParts {
   double trains = 0, feeds = 0;
 };
@@ -175,7 +175,7 @@ bool TrainingLines::feeds(const SeenStack& stack) const {
       if (same_function(*line, frame))
         first = first == 0 ? line->line : std::min(first, line->line);
     if (first == 0) continue;
-    if (frame.text.empty()) return frame.line <= first;  // no source to be read
+    if (frame.text.empty()) return frame.line <= first;  // the source cannot be read
     return std::any_of(lines_.begin(), lines_.end(), [&](const SeenFrame* line) {
       return same_function(*line, frame) &&
              std::find(frame.feeds.begin(), frame.feeds.end(), line->line) != frame.feeds.end();
@@ -197,8 +197,8 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
   const Outside& seen = trace.outside;
   const double first_step = seen.progress.first_step_s;
   const double end = seen.ledger.empty() ? 0 : seen.ledger.back().at_s + seen.ledger.back().seconds;
-  // Until the thread that asks for elements is known a step that waits looks like one that
-  // computes.
+  // Until the thread that asks for elements is known, a step that waits for data looks like one
+  // that computes.
   const double known = seen.native.takers_since_s;
   const bool known_long = known >= 0 && end - known >= 2 * kEnoughS;
   const auto steady = [&](const LedgerBlock& b) {
@@ -235,7 +235,7 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
         block.shares[cell(entry.account, entry.device)] += share;
       }
     }
-    // Where that thread is known, looks have told it already.
+    // Once that thread is known, the looks already say so.
     if (seen.model_threads > 0 && (known < 0 || b.at_s < known)) wait_for_data(block.shares, b);
     const double main_s = b.seconds > 0 ? b.main_ready_s / b.seconds : 0;
     split_off(block.shares, no_core(b.cpu_s, b.ready_s, main_s, b.throttled_s, b.neighbours_s));
@@ -285,7 +285,7 @@ void Ledger::take_timers(const Trace& trace, double last_s) {
 Share Ledger::share_of(const std::vector<size_t>& cells) const {
   Share out;
   if (blocks_.empty() || seconds_ <= 0) return out;
-  // Neighbouring blocks together, so that a group is long against what changes from step to step.
+  // Groups of neighbouring blocks, so that a group is long compared with changes between steps.
   const size_t groups = std::min(kMostGroups, blocks_.size());
   std::vector<double> part(groups), weight(groups);
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -304,7 +304,7 @@ Share Ledger::share_of(const std::vector<size_t>& cells) const {
   double error =
       groups > 1 ? std::sqrt(spread * double(groups) / double(groups - 1)) / seconds_ : 1;
   error *= t_for(groups - 1);
-  if (sampled_) {  // what was never or always seen may still be rare
+  if (sampled_) {  // an account that was never or always seen may still be rare
     const double single = out.share * (1 - out.share) / std::max(1.0, looks_);
     error = std::max({error, 2 * std::sqrt(single), 3 / std::max(3.0, looks_)});
   }

@@ -7,7 +7,7 @@
 
 namespace headway {
 
-// A share of the time, with the interval that holds the true one in 95 of 100 cases.
+// A share of the time, with its 95 % confidence interval.
 struct Share {
   double share = 0, low = 0, high = 0;
 };
@@ -16,16 +16,16 @@ struct LedgerLine {
   Account account = Account::kUnknown;
   DeviceState device = DeviceState::kNone;
   Share time{};
-  std::string where{};  // the user's line, or the part of our own run, that most of it goes to
+  std::string where{};  // the user's line, or the part of our own run, where most of it is spent
 };
 
 // Where the training thread's time went: every moment belongs to one account, and the shares add up
-// to 1. The same for both eyes: timers inside, counted looks outside. Errors come from blocks of
-// time, since neighbouring moments are alike.
+// to 1. Works the same for both eyes: timers inside, counted looks outside. Errors are estimated
+// from blocks of time, because neighbouring moments are alike.
 class Ledger {
  public:
-  // Of the steady part of training; before training, of all there is. `last_s`: of its last so many
-  // seconds only.
+  // Covers the steady part of training, or everything if training has not begun. `last_s`: only the
+  // last so many seconds of it.
   explicit Ledger(const Trace& trace, double last_s = 1e18);
 
   const std::vector<LedgerLine>& lines() const { return lines_; }  // largest first
@@ -33,10 +33,10 @@ class Ledger {
   double looks() const { return looks_; }
   bool training() const { return training_; }
   bool is_enough() const;           // to say anything about speed
-  Share of(Account account) const;  // whatever the device did
+  Share of(Account account) const;  // whatever the device did meanwhile
   Share of(Account account, DeviceState device) const;
   Share of(std::initializer_list<Account> accounts) const;  // together
-  // The same, of the time that neighbours left to the run: what it would be without them.
+  // The same, relative to the time that neighbours left to the run: the share without them.
   Share alone(std::initializer_list<Account> accounts) const;
   const std::string& where(Account account) const;
 
@@ -53,21 +53,21 @@ class Ledger {
   std::vector<Block> blocks_;
   std::vector<LedgerLine> lines_;
   double seconds_ = 0, looks_ = 0;
-  // At the user's own code where there is no framework: it is taken for training, but which of it
-  // trains and which makes data nobody can tell from outside. The lines' intervals say so.
+  // Time in the user's own code without a framework: it counts as training, but from outside nobody
+  // can tell which lines train and which make data. The lines' intervals say so.
   double unsure_s_ = 0;
   bool training_ = false, sampled_ = false;
 };
 
-// Is this look at the user's own code part of the training itself? It is where a step, or the
-// building of one, was seen on the same line; and elsewhere in such a function when the line only
-// calls into a library that is not known for making data.
+// Is this look at the user's own code part of the training itself? Yes where a step, or the
+// building of one, was seen on the same line. Elsewhere in such a function only when the line just
+// calls a library that is not known for making data.
 class TrainingLines {
  public:
   explicit TrainingLines(const Outside& seen);
   bool trains(const SeenStack& stack) const;  // of account kRunsOwnCode
-  // Does a step of the same function take what the line makes? Where the source cannot be read:
-  // does the line stand before it?
+  // Does a step of the same function use what the line makes? Where the source cannot be read: does
+  // the line come before that step?
   bool feeds(const SeenStack& stack) const;
 
  private:

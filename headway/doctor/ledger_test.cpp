@@ -7,8 +7,8 @@
 namespace headway {
 namespace {
 
-// A watch of so many seconds, 20 looks in each, half of them computing and half waiting for data in
-// stretches of `run` seconds.
+// A watch of `seconds` s with 20 looks in each, half of them computing and half waiting for data,
+// in blocks of `run` seconds.
 Trace half_waiting(int seconds, int run) {
   Trace trace;
   trace.outside.seen = true;
@@ -36,10 +36,10 @@ TEST(Ledger, AddsUpToOneFromOutsideAndFromInside) {
 }
 
 TEST(Ledger, BeginsWhenItIsKnownWhoAsksForElements) {
-  Trace trace = half_waiting(40, 20);  // before, waiting looked like computing
+  Trace trace = half_waiting(40, 20);  // before that, waiting looked like computing
   trace.outside.native.takers_since_s = 20;
   EXPECT_NEAR(Ledger(trace).of(Account::kWaitsForData).share, 1, 1e-9);
-  trace.outside.native.takers_since_s = 36;  // too few seconds since then to say anything
+  trace.outside.native.takers_since_s = 36;  // too few seconds after that to say anything
   EXPECT_NEAR(Ledger(trace).of(Account::kWaitsForData).share, 0.5, 1e-9);
 }
 

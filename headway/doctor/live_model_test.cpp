@@ -5,8 +5,8 @@
 namespace headway {
 namespace {
 
-// A training that makes 200 steps while its six weights are looked at, and learns; its losses go
-// from 2.3 to `last`.
+// A training that makes 200 steps while its six weights are watched, and learns; its losses go from
+// 2.3 to `last`.
 Trace looked_at(double last = 0.4) {
   Trace trace = watched({training(300)});
   Outside& seen = trace.outside;
@@ -70,7 +70,7 @@ TEST(LiveModel, ThatNobodyTrainsIsNoFault) {
   SeenModel& model = trace.outside.model;
   model.moved = model.held = model.held_in_model = model.with_gradient = 0;
   EXPECT_EQ(first_cause(trace), "none");
-  // A teacher stands still while the model that cannot be seen learns from it.
+  // The weights of a teacher do not change while the model that learns from it is not visible.
   model.held = 6;
   EXPECT_EQ(first_cause(trace), "none");
   model.with_gradient = model.left_out = 6;
@@ -156,7 +156,7 @@ TEST(LiveModel, HooksThatAreRegisteredInEveryStepAreNamed) {
     return first_cause(trace);
   };
   EXPECT_EQ(with_hooks(3, 200, 12), "step-time-grows");
-  EXPECT_EQ(with_hooks(3, 20, 12), "none");     // few
+  EXPECT_EQ(with_hooks(3, 20, 12), "none");     // too few
   EXPECT_EQ(with_hooks(150, 200, 12), "none");  // most were there before
   EXPECT_EQ(with_hooks(3, 200, 1), "none");     // all at once
 }

@@ -12,7 +12,7 @@ Losses::Losses(const Trace& trace) {
     for (const SeenLoss& loss : trace.outside.losses) values_.push_back(loss.value);
     from_the_start_ = trace.outside.launched;
   }
-  // A bar that is drawn again shows the same loss again, and so may the whole run: that is kept.
+  // A redrawn progress bar repeats its loss; drop repetitions, unless all losses are equal.
   if (!same_to_the_digit())
     values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
   std::vector<double> steps;

@@ -6,8 +6,8 @@
 
 namespace headway {
 
-// The losses a run told, in order, and what they do: with their noise, which is the difference of
-// neighbours.
+// The losses that a run printed, in order, and how they develop. Their noise is estimated from the
+// differences between neighbouring losses.
 class Losses {
  public:
   explicit Losses(const Trace& trace);
@@ -21,11 +21,11 @@ class Losses {
   double lowest() const;
   double highest() const;
   double highest_late() const;             // in the second half
-  double noise() const { return noise_; }  // standard deviation of one
-  double error() const;                    // of the difference of two quarters' means
-  double swing(bool late) const;  // usual difference of neighbours, in the first or last third
+  double noise() const { return noise_; }  // standard deviation of one loss
+  double error() const;                    // of the difference between the means of two quarters
+  double swing(bool late) const;  // usual difference between neighbours, in the first or last third
   bool same_to_the_digit() const;
-  // In how many of the turns where it could does it change direction?
+  // Share of the places where the loss could change direction in which it does.
   double turns() const;
 
  private:

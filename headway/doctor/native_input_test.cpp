@@ -5,8 +5,8 @@
 namespace headway {
 namespace {
 
-// A Keras training whose steps wait this often for the next element of tf.data, while the pipeline
-// has this share of 2 cores' samples.
+// A Keras training whose steps wait for the next element of tf.data for the share `waits`, while
+// the pipeline has this share of the hits on 2 cores.
 Trace piped(double waits, double of_the_pipeline, NativeKind kind = NativeKind::kDecodes) {
   constexpr double kLooks = 360;
   SeenStack step = training(int64_t(kLooks * (1 - waits)));
@@ -30,7 +30,7 @@ Trace piped(double waits, double of_the_pipeline, NativeKind kind = NativeKind::
   return trace;
 }
 
-// The same, where the source has a map() that is not told to work in parallel.
+// The same, if the source has a map() that is not told to work in parallel.
 Trace mapped(double waits, double of_the_pipeline) {
   Trace trace = piped(waits, of_the_pipeline);
   trace.outside.serial_map_at = users(12, "main", "ds = ds.map(load).batch(32)");
@@ -57,15 +57,15 @@ TEST(NativeInput, AMapIsNotBlamedWhereTheModelIsTheWork) {
   EXPECT_EQ(first_cause(mapped(0.05, 0.2)), "none");
 }
 
-// Removing it gives the model its cores: with an eighth of the time spent waiting and no core free,
-// a pipeline that uses 0.8 of 2 cores costs half of the time.
+// Without the pipeline the model gets its cores back: with an eighth of the time spent waiting and
+// no core free, a pipeline that uses 0.8 of 2 cores costs half of the time.
 TEST(NativeInput, APipelineThatTakesTheCoresFromTheModelIsNamed) {
   Trace trace = piped(0.12, 0.42);
   EXPECT_EQ(first_cause(trace), "input-bound");
   EXPECT_EQ(first_cause(mapped(0.12, 0.42)), "input-bound") << "more threads would find no core";
   for (LedgerBlock& block : trace.outside.ledger) block.cpu_s = 1.3;  // cores are free
   EXPECT_EQ(first_cause(trace), "none");
-  // Nor where the model never waits: then it is the work.
+  // Nor if the model never waits: then the model is the limit.
   EXPECT_EQ(first_cause(piped(0.02, 0.42)), "none");
 }
 

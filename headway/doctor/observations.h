@@ -9,14 +9,14 @@
 
 namespace headway {
 
-// Everything the rules may ask of a trace, whichever eye wrote it. What an eye cannot see is not
-// there. Refers to the trace.
+// Everything that rules may ask about a trace, whichever eye wrote it. What an eye cannot see is
+// absent. Refers to the trace.
 class Observations {
  public:
   explicit Observations(const Trace& trace);
 
   const Trace& trace;
-  const Evidence counters;                     // of the kernel; of the inside eye the run's own too
+  const Evidence counters;  // from the kernel; for the inside eye also the run's own
   const std::optional<OutsideEvidence> looks;  // from outside
   const Ledger ledger;                         // of the steady part
   const Ledger late;                           // of its last seconds
@@ -30,19 +30,20 @@ class Observations {
 
   bool running() const;
   bool stepped() const;
-  double step_s() const;  // of late; 0: not known
+  double step_s() const;  // recently; 0: not known
   double cpus() const;
   std::optional<double> gpu_busy() const;  // share of the time, where one is used
-  // What its units do, where the driver measures that and was asked long enough; else nullptr.
+  // What the units of the GPU do; nullptr unless the driver measures it and did so long enough.
   const GpuWork* gpu_work() const;
 
-  // Nothing new comes: no step, no output, no reading. For how long; 0 while it moves.
+  // For how long nothing new has come (no step, no output, no reading); 0 while something moves.
   double quiet_s() const;
-  // ... and nobody computes either.
+  // ... and no thread computes either.
   bool stands_still() const;
 };
 
-// Seconds without anything new, after which a run is called stuck; the only such bound.
+// A run seen from outside is called stuck after this many seconds without anything new. For runs
+// seen from inside see kStuckS and kStuckSteps (evidence.h).
 inline constexpr double kStillAfterS = 8;
 
 }  // namespace headway

@@ -27,7 +27,7 @@ std::string place_text(const SeenFrame& frame) {
 OutsideEvidence::OutsideEvidence(const Trace& t) : trace(t), seen(t.outside) {
   for (const SeenStack& stack : seen.stacks) {
     if (!on_main(stack)) continue;
-    // Building graphs is what training begins with: it tells nothing about its pace.
+    // Training begins with the building of graphs, which says nothing about its pace.
     if (stack.training && stack.activity != Activity::kTrace) training_samples_ += stack.samples;
     late_samples_ += stack.recent;
   }
@@ -84,7 +84,7 @@ HotLine OutsideEvidence::hottest(const Test& test, bool late) const {
     Sum& sum = lines[{frame->file, frame->line}];
     sum.frame = frame;
     sum.samples += samples;
-    if (frame != &stack.frames[0]) {  // the library's own function that was called
+    if (frame != &stack.frames[0]) {  // the library function that the user's line called
       const SeenFrame& called = *(frame - 1);
       sum.libraries[called.function] += samples;
     }
@@ -108,7 +108,7 @@ double OutsideEvidence::share_with_lock(const Test& test) const {
 }
 
 double OutsideEvidence::interpreted_share(const Test& test) const {
-  // Per function: a call that lasts shows as one instruction seen again and again.
+  // Per function: a long call shows as one instruction that is seen again and again.
   struct Sum {
     int64_t samples = 0, top = 0, places = 0;
   };

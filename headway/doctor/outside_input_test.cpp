@@ -12,7 +12,7 @@ TEST(OutsideRules, ALoaderWithoutWorkersIsNamedWithTheUsersLine) {
   EXPECT_EQ(findings[0].where, "train.py:5   im = Image.open(p).resize(s)");
 }
 
-// Twelve workers that want eight cores' worth of time, beside a training thread.
+// Twelve workers that want eight cores in all, next to a training thread.
 Trace crowded(double main_cores) {
   Trace trace =
       watched({training(250), stack(Activity::kFetch, Wait::kPipe, {users(8, "main", "for")}, 50)});
@@ -85,7 +85,7 @@ TEST(OutsideRules, AGeneratorWhoseFilesAreMissingNeverYields) {
   EXPECT_EQ(verdict(trace, findings).state, State::kStuck);
 }
 
-// Keras whose step waits for threads of its own, while images are read and decoded.
+// Keras whose step waits for its own threads, while images are read and decoded.
 Trace decoding(double bytes_per_s, int64_t line) {
   Trace trace = watched(
       {stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(data)")}, 300)});
@@ -107,7 +107,7 @@ TEST(OutsideRules, LittleReadingOrNothingToDecodeIsHealthy) {
   EXPECT_EQ(first_cause(decoding(150e6, 0)), "none");
 }
 
-// A worker's time goes to one line, inside so many loops.
+// A worker spends its time on one line, inside this many loops.
 Trace looping(int64_t loops, const char* line, bool one_element = true) {
   SeenFrame frame = users(47, "leaf_mask", line);
   frame.loops = loops;
@@ -149,11 +149,11 @@ TEST(OutsideRules, ASourceThatReadsOnAndOnInVainIsNamedAfterAWhile) {
   trace.outside.endless = {"records"};
   trace.outside.at_s = 22;
   EXPECT_EQ(first_cause(trace), "source-never-yields");
-  trace.outside.at_s = 12;  // it may yet come
+  trace.outside.at_s = 12;  // it may still arrive
   EXPECT_NE(first_cause(trace), "source-never-yields");
 }
 
-// TensorFlow's input works, and the first batch has not come.
+// TensorFlow's input works, and the first batch has not arrived.
 Trace before_the_first_batch(double grown_bytes) {
   Trace trace = watched(
       {stack(Activity::kStep, Wait::kLock, {users(30, "<module>", "model.fit(data)")}, 300)});
@@ -182,7 +182,7 @@ TEST(OutsideRules, ABufferThatFillsIsToldFromASourceThatGivesNothing) {
   EXPECT_EQ(first_cause(trace), "source-never-yields");
 }
 
-// 20 s of filling and 6 s of steps; memory grows until then, and so much every second afterwards.
+// 20 s of filling and 6 s of steps; memory grows while filling, and later by this much per second.
 Trace after_the_first_batch(double later_per_s) {
   Trace trace = watched({loading_inline(250), training(100)});
   trace.outside.launched = true;
@@ -209,7 +209,7 @@ TEST(OutsideRules, ALoaderIsNotBlamedBeforeTheFirstStep) {
   EXPECT_NE(first_cause(trace), "dataloader-workers");
 }
 
-// A tf.data pipeline that is built `loops` loops deep, 100 steps being made two loops deep.
+// A tf.data pipeline that is built inside `loops` loops; 100 steps are made inside two loops.
 Trace building(int64_t loops, int64_t samples, int64_t steps_seen) {
   SeenFrame builds = users(8, "main", "for x in pipeline(order):");
   builds.loops = loops;

@@ -5,7 +5,7 @@
 namespace headway {
 namespace {
 
-// One core is busy in a loop before training, and nothing is said or read.
+// One core is busy in a loop before training, without output or reading.
 Trace searching(bool in_while) {
   SeenFrame frame = users(19, "starting_centres", "gaps = norm(centres - candidate)");
   frame.loops = 1, frame.in_while = in_while;
@@ -24,8 +24,8 @@ TEST(OutsideRules, ASearchThatMayNeverEndIsNamedACountedLoopIsNot) {
   EXPECT_NE(first_cause(searching(false)), "loop-never-ends");
 }
 
-// A training that compiles for the first `until` of its 18 s behind the first step, and computes
-// then.
+// A training that compiles for the first `until` of the 18 s after its first step, and then
+// computes.
 Trace compiling(int until) {
   SeenStack builds = training(18);
   builds.activity = Activity::kTrace, builds.account = Account::kCompiles;
@@ -62,7 +62,7 @@ TEST(OutsideRules, AnEpochWithoutEndIsNamedWhereSomebodyCountsEpochs) {
   EXPECT_EQ(first_cause(own_epochs), "epoch-never-ends");
 }
 
-// Looks twice a second at a run whose steps take as long as `step_s` says for that time.
+// Two looks a second at a run whose steps take `step_s(t)` at time t.
 template <typename StepTime>
 std::string cause_of_paces(StepTime step_s) {
   Trace trace = watched({training(300)});
@@ -77,7 +77,7 @@ std::string cause_of_paces(StepTime step_s) {
   return first_cause(trace);
 }
 
-// A machine on which every other look finds a slower one.
+// A machine on which every second look sees a slower run.
 double noise(int i) { return i % 2 ? 1.15 : 1; }
 
 TEST(OutsideRules, StepsThatTakeLongerAndLongerAreNamedInSpiteOfNoise) {
@@ -95,7 +95,7 @@ TEST(OutsideRules, StepsThatAreSlowerAllAtOnceDoNotGrow) {
             "none");
 }
 
-// A program without a framework, where all own code is the training.
+// A program without a framework, where all own code counts as training.
 TEST(OutsideRules, ALineWithAFasterWayIsNamedEvenWhereAllCodeTrains) {
   SeenFrame scatter = users(38, "add_rows", "np.add.at(table, rows, values)");
   const auto cause = [&](SlowCall call) {
@@ -110,7 +110,7 @@ TEST(OutsideRules, ALineWithAFasterWayIsNamedEvenWhereAllCodeTrains) {
   EXPECT_EQ(cause(SlowCall::kNone), "none");
 }
 
-// Of 300 looks at steps so many hold Python's lock.
+// `with_lock` of 300 looks at steps hold Python's lock.
 std::string cause_of_batch(int64_t size, int64_t with_lock) {
   SeenStack steps = training(300);
   steps.with_gil = with_lock;
@@ -138,7 +138,7 @@ TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
   EXPECT_EQ(findings[0].cause, Cause::kFirstStepCompiling);
   EXPECT_EQ(findings[0].severity, Severity::kInfo);
   trace.outside.at_s = 30;
-  EXPECT_EQ(diagnose(trace)[0].severity, Severity::kWarning);  // nobody waits so long gladly
+  EXPECT_EQ(diagnose(trace)[0].severity, Severity::kWarning);  // such a wait is never intended
   trace.outside.at_s = 20;
   trace.outside.progress.steps = 100;
   EXPECT_NE(first_cause(trace), "first-step-compiling");
@@ -148,7 +148,7 @@ TEST(OutsideRules, AFirstStepThatCompilesIsNoStall) {
   EXPECT_NE(first_cause(trace), "first-step-compiling");
 }
 
-// A training that gives this share of its time to something else.
+// A training that spends this share of its time on something else.
 std::string cause_beside_training(Activity activity, Account account, double share) {
   SeenStack other = training(int64_t(360 * share));
   other.activity = activity, other.account = account;
@@ -168,7 +168,7 @@ TEST(OutsideRules, ACallbackMayTakeAFifthAndWhoSavesAQuarter) {
   EXPECT_EQ(saves(0.26), "none");
 }
 
-// Every five seconds so many steps, and so many pieces of compiled code.
+// Every five seconds: steps made, and pieces of compiled code.
 std::string cause_of_compiled(std::vector<std::pair<int64_t, int64_t>> looks,
                               Framework framework = Framework::kTorch) {
   Trace trace = watched({training(300)});

@@ -42,7 +42,7 @@ TEST(OutsideRules, WorkersThatWentBeforeTheWaitBeganAreNoCause) {
   for (SeenProcess& p : trace.outside.processes)
     if (p.role == Role::kWorker) p.wait = Wait::kLock, p.still_s = 12, p.waits_for_task = false;
   SeenProcess gone{.pid = 3, .role = Role::kWorker, .name = "python"};
-  gone.at_s = trace.outside.at_s - trace.outside.main_still_s + 0.2;  // of the pool before
+  gone.at_s = trace.outside.at_s - trace.outside.main_still_s + 0.2;  // from the previous pool
   trace.outside.processes.push_back(gone);
   EXPECT_EQ(first_cause(trace), "worker-deadlock");
 }
@@ -105,7 +105,7 @@ TEST(OutsideRules, WorkersThatWaitForWorkAreNot) {
   EXPECT_EQ(first_cause(trace), "none");
 }
 
-// Two workers, or two more trainings, on 4 cores, each with so many threads that want one.
+// Two workers, or two more trainings, on 4 cores, each with `each` threads that want one.
 std::string cause_of_threads(int64_t each, Role role = Role::kWorker) {
   Trace trace = watched({training(300)});
   Outside& seen = trace.outside;
@@ -131,7 +131,7 @@ TEST(OutsideRules, TrainingsSideBySideWithManyThreadsEachDoToo) {
   EXPECT_EQ(cause_of_threads(2, Role::kRank), "none");
 }
 
-// Nothing moves: the main process waits for one that it started, which waits for this.
+// Nothing moves: the main process waits for its child, and the child waits for this.
 std::string cause_behind(Wait wait_of_child, Wait wait_of_main = Wait::kChild) {
   Trace trace = watched({stack(
       Activity::kUser, Wait::kChild,
@@ -153,7 +153,7 @@ TEST(OutsideRules, WhatAStartedProcessWaitsForHoldsTheRunUp) {
   EXPECT_EQ(cause_behind(Wait::kPipe), "waits-for-pipe");
   EXPECT_EQ(cause_behind(Wait::kTerminal), "waits-for-terminal");
   EXPECT_EQ(cause_behind(Wait::kFileLock), "waits-for-file-lock");
-  // However the main process waits: this is never waiting for work.
+  // However the main process waits: this never counts as waiting for work.
   EXPECT_EQ(cause_behind(Wait::kFileLock, Wait::kSleep), "waits-for-file-lock");
 }
 
@@ -166,7 +166,7 @@ TEST(OutsideRules, PyTorchsWarningOfShapesThatAreSpreadIsBelieved) {
   EXPECT_EQ(first_cause(trace), "loss-output-mismatch");
 }
 
-// Memory in use grows by 10 MB per second; so much of that is newly asked for.
+// Memory in use grows by 10 MB per second; a share of `asked_for` of that is newly allocated.
 std::string cause_of_growth(double asked_for, double per_s = 10e6, int seconds = 40,
                             bool list_grows = false) {
   Trace trace = watched({training(300)});

@@ -5,7 +5,7 @@
 namespace headway {
 namespace {
 
-// Two processes that train; so many of 300 looks at each found it waiting for the other.
+// Two processes that train; this many of 300 looks at each found it waiting for the other.
 Trace ranks(int64_t main_waits, int64_t other_waits) {
   Trace trace = watched({training(300)});
   SeenProcess& main = trace.outside.processes[0];

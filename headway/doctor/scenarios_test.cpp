@@ -33,10 +33,10 @@ TEST(Scenarios, AreJudgedAsTheirNamesSay) {
   EXPECT_GT(seen, 0);
 }
 
-// A rule that never fired in a scenario was never seen at work; one that is never silent beside a
-// healthy run, looked at by the same eye, would accuse everybody.
+// A rule that fires in no scenario is untested; one that is not silent in any healthy run, seen by
+// the same eye, would report a cause for every run.
 TEST(Scenarios, ShowEachRuleFiringAndSilent) {
-  std::map<Cause, std::set<bool>> fires, silent;  // by eye: from outside?
+  std::map<Cause, std::set<bool>> fires, silent;  // by eye: outside or inside
   for (const auto& entry : std::filesystem::directory_iterator(SCENARIOS)) {
     if (entry.path().extension() != ".trace") continue;
     const Trace trace = read_trace(entry.path().string());

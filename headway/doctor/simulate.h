@@ -7,7 +7,7 @@
 
 #include "headway/trace/trace.h"
 
-// For tests: traces of runs that never were. Training and feed overlap; whoever is slower sets the
+// For tests: traces of simulated runs. Training and feed overlap; the slower one sets the
 // pace.
 namespace headway::testing {
 
@@ -38,7 +38,7 @@ struct Simulation {
   // Training, per step.
   double own_ms = 40, optimizer_ms = 2, callback_ms = 0, checkpoint_ms = 0, validation_ms = 0;
   double growth_ms = 0;  // added to own_ms with every step
-  // The feed, per batch: one operator on many workers, and what only one may do.
+  // The pipeline, per batch: one operator on many workers, and a part that only one worker may do.
   OpFacts op = kDecode;
   double op_ms = 10, serial_ms = 0;
   std::vector<OpFacts> dataset = kPhotos;
@@ -51,23 +51,23 @@ struct Simulation {
   int64_t compute_threads = 2;
   std::string device = "cpu";
   double gpu_busy = 0;                           // of the time
-  ProductType products = ProductType::kUnknown;  // a loop of one's own
+  ProductType products = ProductType::kUnknown;  // kUnknown: the user's own training loop
   double compute_cores = 0.5;                    // used by training while it computes
   double bytes_per_sample = 0;
   // What is learnt.
   double loss = 2.3, loss_at_end = 0.5, learning_rate = 1e-3;
   int64_t bad_from_step = 0;
-  // From here on no step is made.
+  // From here on no steps are made.
   double stuck_from_s = 1e9;
   RunPhase stuck_phase = RunPhase::kWaitingForData;
   double stuck_cores = 0;
   bool feed_goes_on = false;
   bool ended = true;
-  std::function<void(TraceReading&)> change{};  // the last word, sample by sample
+  std::function<void(TraceReading&)> change{};  // changes each reading after everything else
 };
 
 inline TraceReading simulated_sample(const Simulation& s, double at_s, double steps,
-                                    double quiet_s) {
+                                     double quiet_s) {
   TraceReading out;
   out.at_s = at_s;
   out.steps = static_cast<int64_t>(steps);

@@ -2,7 +2,7 @@
 
 #include "headway/doctor/diagnose.h"
 
-// For tests: what the outside eye might have seen of runs that never were.
+// For tests: what the outside eye would have seen of simulated runs.
 namespace headway {
 
 inline SeenFrame users(int64_t line, const char* function, const char* text) {
@@ -12,7 +12,7 @@ inline SeenFrame library(const char* file, const char* function) {
   return {file, function, 1, false, ""};
 }
 
-// A run of 20 s whose training thread and others were seen like this.
+// A run of 20 s with these stacks of the training thread and of other threads.
 inline Trace watched(std::vector<SeenStack> stacks) {
   Trace trace;
   trace.run.cpus = 4;
@@ -27,7 +27,7 @@ inline Trace watched(std::vector<SeenStack> stacks) {
                    .first_step_s = 2,
                    .last_step_s = 20,
                    .step_s = 0.2};
-  // As the looks of 18 seconds would be counted.
+  // Counted as the looks of 18 seconds would be.
   for (int i = 0; i < 18; ++i) {
     LedgerBlock& block = seen.ledger.emplace_back();
     block.at_s = 2 + i, block.seconds = 1, block.training = true;

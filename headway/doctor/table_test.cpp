@@ -20,7 +20,7 @@ TEST(Table, HasEveryCauseInOneRuleAndEachAPage) {
     EXPECT_TRUE(seen.count(static_cast<Cause>(i))) << Texts<Cause>::all[i] << " has no rule";
 }
 
-// An order without circles: whoever brings about another does not come of it.
+// The order has no cycles: a cause that brings about another never results from it.
 TEST(Table, PutsRootsBeforeWhatTheyBringAbout) {
   for (const CauseRule& root : all_rules())
     for (const Cause symptom : root.brings_about)

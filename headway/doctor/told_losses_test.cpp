@@ -25,10 +25,10 @@ TEST(ToldLosses, ALossThatWentUpAndStaysThereIsNamed) {
   EXPECT_EQ(cause_of_losses(10, 9), "learning-rate");
   EXPECT_EQ(cause_of_losses(5e8, 4), "learning-rate");
   EXPECT_EQ(cause_of_losses(10, 4), "none");
-  EXPECT_EQ(cause_of_losses(5e8, 2), "none");  // it came back
+  EXPECT_EQ(cause_of_losses(5e8, 2), "none");  // it recovered
 }
 
-// Loss after loss jumps between two values.
+// Losses that jump between two values.
 Trace swinging() {
   Trace trace = watched({training(300)});
   for (int i = 0; i < 40; ++i)
@@ -130,7 +130,7 @@ TEST(ToldLosses, AnUntrainedModelIsNotAlwaysRight) {
   Trace trace = watched({training(300)});
   for (int i = 0; i < 20; ++i) trace.outside.losses.push_back({1.0 * i, 50 * i, 0});
   trace.outside.positive_loss_at = users(5, "", "loss='categorical_crossentropy'");
-  EXPECT_EQ(first_cause(trace), "none");  // it was learnt before we looked
+  EXPECT_EQ(first_cause(trace), "none");  // it was learnt before the watch began
   trace.outside.launched = true;
   EXPECT_EQ(first_cause(trace), "loss-output-mismatch");
 }

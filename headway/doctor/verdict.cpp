@@ -9,12 +9,12 @@
 namespace headway {
 namespace {
 
-constexpr double kBound = 0.9;  // the rest of a step, when something is said to bind it
+constexpr double kBound = 0.9;  // of a step without waiting, from which it is called compute-bound
 constexpr size_t kFewLosses = 3;
-constexpr double kMoves = 3;   // seconds: a stack that changed within them
-constexpr double kBarely = 1;  // seconds: less is not worth a forecast
+constexpr double kMoves = 3;   // seconds: a stack that changed within this time
+constexpr double kBarely = 1;  // seconds: a shorter rest is not worth a forecast
 
-// Until epoch `epochs` ends, validation and checkpoints at the pace so far.
+// Time until epoch `epochs` ends, with validation and checkpoints at the pace so far.
 std::optional<double> seconds_until(const Evidence& e, int64_t epochs) {
   if (!e.steady() || e.run.steps_per_epoch <= 0 || !e.running()) return std::nullopt;
   const double left =
@@ -35,11 +35,11 @@ std::string gpu_text(const Observations& o) {
   return busy ? fmt::format(", GPU busy {:.0f}%", 100 * *busy) : "";
 }
 
-// "computes 91%, waits for data 6%": what is worth naming of the rest.
+// "computes 91%, waits for data 6%": the other accounts that are large enough to name.
 std::string accounts_text(const Observations& o) {
   constexpr double kWorthNaming = 0.05;
   std::string out;
-  std::set<Account> named;  // an account has a line for each state of the GPU
+  std::set<Account> named;  // an account has one line per state of the GPU
   for (const LedgerLine& line : o.ledger.lines()) {
     const double share = o.ledger.of(line.account).share;
     if (share < kWorthNaming || !named.insert(line.account).second) continue;
@@ -86,7 +86,7 @@ std::string where_now(const Observations& o) {
   return "";
 }
 
-// Before the first step there is no speed: say what it does, and for how long.
+// Before the first step there is no speed: say what the run does, and for how long.
 std::string beginning(const Observations& o) {
   if (const Evidence* e = o.inside()) {
     if (e->last.phase == RunPhase::kNone) return "no step yet";
@@ -105,7 +105,7 @@ std::string beginning(const Observations& o) {
   return "no training call seen yet" + where_now(o);
 }
 
-// No framework: a pool of processes does what there is to do, and its results come.
+// Without a framework: a pool of processes does the work, and its results arrive.
 bool workers_work(const Observations& o) {
   const auto works = [](const SeenStack& s) { return s.process == Role::kWorker && producing(s); };
   return o.looks && o.seen()->framework == Framework::kNone && o.looks->workers() > 0 &&
@@ -114,7 +114,7 @@ bool workers_work(const Observations& o) {
 
 bool tells_losses(const Observations& o) { return o.losses.size() >= kFewLosses; }
 
-// Healthy is earned: training goes on, and where its time goes is known.
+// A run is only called healthy if training goes on and it is known where its time goes.
 bool earns_healthy(const Observations& o) {
   if (o.inside()) return o.inside()->started();
   if (workers_work(o)) return true;
@@ -141,12 +141,12 @@ bool has_failed(const Observations& o) {
                  : o.trace.failed();
 }
 
-// Another's process does not tell how it ended.
+// A process that is not our child does not tell us how it ended.
 Verdict ended(const Observations& o, const std::vector<Finding>& findings) {
   Verdict out{.state = State::kEnded};
   out.sentence = fmt::format("ended: the process is gone after {} of watching, nobody can say how",
                              duration_text(o.seen()->at_s));
-  const std::string before = grave(findings) ? findings[0].summary : pace(o);
+  const std::string before = has_problem(findings) ? findings[0].summary : pace(o);
   if (!before.empty()) out.sentence += "; before: " + before;
   return out;
 }
@@ -154,17 +154,15 @@ Verdict ended(const Observations& o, const std::vector<Finding>& findings) {
 State state_of(const Observations& o, const std::vector<Finding>& findings) {
   if (o.looks && !o.running()) return State::kFinished;
   const bool still = o.looks ? o.seen()->quiet_s >= kStillAfterS / 2 : o.counters.stuck();
-  const bool critical = grave(findings) && findings[0].severity == Severity::kCritical;
-  const CauseRule* rule = grave(findings) ? rule_of(findings[0].cause) : nullptr;
-  const bool in_vain = rule && (rule->cause == Cause::kLoopNeverEnds ||
-                                (rule->cause == Cause::kSourceNeverYields && !o.stepped()));
-  if (o.running() && critical && (still || in_vain)) return State::kStuck;
-  if (grave(findings)) {
+  const bool critical = has_problem(findings) && findings[0].severity == Severity::kCritical;
+  const bool stuck = still || (critical && works_without_result(findings[0].cause, o.stepped()));
+  if (o.running() && critical && stuck) return State::kStuck;
+  if (has_problem(findings)) {
     const bool begun = o.inside() || o.looks->training() || o.stepped();
     return begun ? State::kSlow : State::kNotStarted;
   }
   if (o.stands_still() || (o.inside() && o.running() && o.counters.stuck())) {
-    // A shell that was asked nothing polls for its user.
+    // A shell at its prompt polls for input.
     const bool asked_nothing = o.main() && o.main()->wait == Wait::kPoll && !o.looks->training();
     if (!asked_nothing) return State::kStuck;
   }
@@ -178,10 +176,10 @@ std::string words_for(const Observations& o, State state, const std::vector<Find
     what = fmt::format("{} losses told, {:.4g} now", o.losses.size(), o.losses.last());
   switch (state) {
     case State::kFinished:
-      if (grave(findings)) return findings[0].summary;
+      if (has_problem(findings)) return findings[0].summary;
       return speed.empty() ? "without trouble seen" : speed;
     case State::kStuck:
-      if (grave(findings)) return findings[0].summary;
+      if (has_problem(findings)) return findings[0].summary;
       if (o.inside())
         return fmt::format("nothing new in \"{}\", and no rule knows why",
                            text_of(o.counters.last.phase));
@@ -195,7 +193,7 @@ std::string words_for(const Observations& o, State state, const std::vector<Find
       return text;
     }
     default:
-      if (grave(findings)) return findings[0].summary + (what.empty() ? "" : "; " + what);
+      if (has_problem(findings)) return findings[0].summary + (what.empty() ? "" : "; " + what);
       return findings.empty() ? what : what + "; " + findings[0].summary;
   }
 }
@@ -209,7 +207,7 @@ Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
     return {.state = State::kNotWatched, .sentence = "not watched: " + seen->unwatched};
   if (seen && seen->gone && seen->exit.empty()) return ended(o, findings);
   if (has_failed(o)) return crashed(o);
-  if (seen && !seen->launched && !seen->blind.empty() && !grave(findings))
+  if (seen && !seen->launched && !seen->blind.empty() && !has_problem(findings))
     return {.state = State::kNotWatched, .sentence = "not watched: " + seen->blind};
   Verdict out{.state = state_of(o, findings)};
   if (seen) {
@@ -217,9 +215,9 @@ Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
   } else if (o.counters.run.epochs > 0) {
     out.eta_s = seconds_until(o.counters, o.counters.run.epochs);
   }
-  // Numbers that went wrong are trouble, but not slowness.
+  // Wrong numbers are a problem, but not slowness.
   std::string word(text_of(out.state));
-  const CauseRule* rule = grave(findings) ? rule_of(findings[0].cause) : nullptr;
+  const CauseRule* rule = has_problem(findings) ? rule_of(findings[0].cause) : nullptr;
   if (out.state == State::kSlow && rule && rule->effect != Effect::kSlow) word = "trouble";
   if (out.state == State::kStuck) {
     out.still_s = std::max(o.quiet_s(), seen ? seen->quiet_s : 0);

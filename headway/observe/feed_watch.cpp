@@ -25,10 +25,10 @@ bool FeedWatch::look(TraceReading& sample, std::vector<StageFacts>& stages) cons
   sample.batches = earlier_.batches;
   sample.skipped = earlier_.skipped;
   sample.stages = earlier_.stages;
-  sample.feed_threads = earlier_.feed_threads;  // so that the end of a run still tells
+  sample.feed_threads = earlier_.feed_threads;  // so that it is still known at the end of a run
   if (!pipeline_) return false;
   const PipelineStats stats = pipeline_->stats();
-  const bool changed = stats.stages != stages;  // they come while a pipeline starts
+  const bool changed = stats.stages != stages;  // stages are added while a pipeline starts
   if (changed) stages = stats.stages;
   sample.batches += stats.taken;
   sample.skipped += stats.skipped;

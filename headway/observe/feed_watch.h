@@ -7,17 +7,17 @@
 
 namespace headway {
 
-// What is known of a run from what it feeds on and where it runs.
+// What is known about a run from its dataset and its machine.
 RunFacts facts_of_feed(const Dataset& dataset);
 
-int64_t samples_in(const Element& batch);  // its rows; 1 for what has none
+int64_t samples_in(const Element& batch);  // its rows; 1 if it has none
 
-// What the pipelines of a run, one after the other, have done in all.
+// What all pipelines of a run, one after the other, have done together.
 class FeedWatch {
  public:
-  // Fills in what is known of the feed. True: `stages` were others before.
+  // Fills in what is known about the feed. Returns true when `stages` has changed.
   bool look(TraceReading& sample, std::vector<StageFacts>& stages) const;
-  // The next one counts from 0: `so_far` is the last look at those before it. Null: none.
+  // The next pipeline counts from 0: `so_far` is the last look at all before it. Null: no next one.
   void follow(const Pipeline* pipeline, TraceReading so_far);
   const Pipeline* pipeline() const { return pipeline_; }
 

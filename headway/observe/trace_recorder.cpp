@@ -11,13 +11,13 @@ namespace headway {
 namespace {
 
 constexpr double kFirstInterval = 0.25;
-constexpr double kLookShare = 0.001;  // of one core; many threads or GPUs make a look dear ...
-constexpr double kLongestRest = 2;    // ... but it comes
-constexpr size_t kMaxSamples = 600;   // before every other one is dropped
+constexpr double kLookShare = 0.001;  // of one core; with many threads or GPUs they are rarer ...
+constexpr double kLongestRest = 2;    // ... but at least one in this time
+constexpr size_t kMaxSamples = 600;   // then every other one is dropped
 constexpr size_t kMaxNumbers = 200;
 constexpr size_t kMaxPhases = 1000, kMaxNotes = 100, kMaxEpochs = 1000;
 constexpr double kTick = 0.5;    // how often it is checked that something moves
-constexpr double kQuiet = 5.25;  // seconds without progress before it is written down
+constexpr double kQuiet = 5.25;  // seconds without progress until a note is written
 
 // One thread writes: no need to lock the bus.
 template <typename T>
@@ -25,7 +25,7 @@ void add(std::atomic<T>& to, T value) {
   to.store(to.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
 }
 
-// How long a phase must last to get a line of its own; what every step does is counted anyway.
+// How long a phase must last to get its own line; what every step does is counted anyway.
 double worth_noting(RunPhase phase) {
   return phase == RunPhase::kStep || phase == RunPhase::kWaitingForData ? kQuiet : 0.1;
 }
@@ -162,7 +162,7 @@ void TraceRecorder::look_at_feed(TraceReading& sample) {
   if (feed_.look(sample, trace_.stages) && writer_) writer_->write(trace_.stages);
 }
 
-// Takes a while where there is one: on the recorder's own thread.
+// May take a while: runs on the recorder's own thread.
 void TraceRecorder::find_gpu() {
   auto nvml = std::make_unique<Nvml>();
   if (!nvml->there()) return;
@@ -175,7 +175,7 @@ void TraceRecorder::find_gpu() {
   if (own) nvml_ = std::move(nvml);
 }
 
-// What the driver says holds for about the time since the last look.
+// The driver's values are taken to hold for all the time since the last reading.
 GpuReading TraceRecorder::look_at_gpu(double now_s) {
   if (const auto gpu = nvml_->read_at(gpu_address_)) {
     const double seconds = now_s - gpu_at_s_;
@@ -217,7 +217,7 @@ void TraceRecorder::look() {
   thin_out(trace_.samples, kMaxSamples);
 }
 
-// Looks; how long to leave it at that.
+// Takes a reading; returns how long to wait until the next one.
 double TraceRecorder::look_and_rest() {
   const int64_t begun = thread_cpu_ns();
   {
@@ -264,7 +264,7 @@ void TraceRecorder::when_looked(std::function<void(const Trace&)> show) {
   show_ = std::move(show);
 }
 
-// With a copy, so that the training thread never waits for a drawing.
+// Shows a copy, so that the training thread never waits for drawing.
 void TraceRecorder::show_looked() {
   Trace seen;
   std::function<void(const Trace&)> show;
@@ -309,7 +309,7 @@ void TraceRecorder::run() {
       moved_at = now;
       next_report = kQuiet;
     }
-    if (now - moved_at >= next_report) {  // again and again, each time after twice as long
+    if (now - moved_at >= next_report) {  // repeatedly, each time after twice as long
       next_report *= 2;
       report_stall();
     } else if (now >= next_look) {

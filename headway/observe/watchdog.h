@@ -4,11 +4,11 @@
 
 #include "headway/trace/trace.h"
 
-// What is said of a run that stands still.
+// What to say about a run that is stuck.
 namespace headway {
 
-// The verdict on a run that stands still, what its threads wait for, and where they stand; empty
-// when the doctor does not call it stuck (yet).
+// The verdict on a stuck run, what its threads wait for, and where they are in the code; empty when
+// the doctor does not call it stuck (yet).
 std::string stuck_report(const Trace& trace, const std::string& waits);
 
 }  // namespace headway

@@ -38,11 +38,11 @@ struct WatchedFeed::Impl {
 
   ~Impl() {
     finish();
-    // A worker that never comes back cannot be joined: it is left to itself.
+    // A worker that never returns cannot be joined: the pipeline is leaked on purpose.
     if (stuck) new Pipeline(std::move(*pipeline));
   }
 
-  // On the recorder's thread.
+  // Runs on the recorder's thread.
   void sound_alarm(const Trace& trace, const std::string& waits) {
     const std::string report = stuck_report(trace, waits);
     if (report.empty()) return;
@@ -63,10 +63,10 @@ struct WatchedFeed::Impl {
   TraceRecorder recorder;
   std::optional<Pipeline> pipeline;
   bool any = false;                // an element was taken
-  std::string ending = "stopped";  // what finish() would say of it
+  std::string ending = "stopped";  // what finish() would store
   std::atomic<bool> stuck{false};  // now
   Mutex mu;
-  std::optional<Trace> ended HEADWAY_GUARDED_BY(mu);  // once it has
+  std::optional<Trace> ended HEADWAY_GUARDED_BY(mu);  // once it has ended
 };
 
 WatchedFeed::WatchedFeed(const Dataset& dataset, WatchOptions options)

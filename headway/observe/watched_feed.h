@@ -13,23 +13,23 @@ namespace headway {
 
 struct Diagnosis {
   Verdict verdict{};
-  std::vector<Finding> findings{};  // the root first
+  std::vector<Finding> findings{};  // the root cause first
 };
 
 struct WatchOptions {
   std::string program = "feed";
   std::string trace{};    // a file for `headway doctor`; empty: none
-  bool measures = false;  // taken from as fast as it can give: waiting for it is no fault
+  bool measures = false;  // batches are taken as fast as possible: waiting for data is no fault
   StartOptions start{};   // of the pipeline
-  // Called from the eye's own thread when the doctor calls the feed stuck, again after twice as
-  // long; `report` has who waits for what and where the threads stand. It must not call
-  // the feed, but for pipeline().interrupt(), which ends the wait. Empty: the report is logged.
+  // Called from the eye's own thread when the doctor calls the pipeline stuck, again after twice as
+  // long; `report` says who waits for what and where the threads are. It must not use the feed,
+  // except pipeline().interrupt(), which ends the wait. Empty: the report is logged.
   std::function<void(const Diagnosis& diagnosis, const std::string& report)> when_stuck{};
 };
 
-// A running dataset with the inside eye: for programs that do something else than training with
-// the batches. A batch taken is a step; the time inside next() is waiting for data, the time
-// between two calls is the consumer's own. next() from one thread; diagnosis() from any.
+// A running dataset with the inside eye: for programs that do something other than training with
+// the batches. Each batch taken is a step; time inside next() counts as waiting for data, time
+// between two calls as the consumer's own. next() from one thread; diagnosis() from any.
 //
 //   WatchedFeed feed(dataset, {.trace = "feed.trace"});
 //   while (auto batch = feed.next()) use(*batch);
@@ -42,8 +42,8 @@ class WatchedFeed {
 
   std::optional<Element> next();
 
-  Diagnosis diagnosis() const;  // of what is known by now
-  Diagnosis finish();           // no more next(); what is known stays
+  Diagnosis diagnosis() const;  // from what is known so far
+  Diagnosis finish();           // no next() after it; the diagnosis remains available
   Pipeline& pipeline();
 
  private:

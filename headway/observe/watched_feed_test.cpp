@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Takes batches for so long that a rule may speak.
+// Takes batches until rules have seen enough.
 void take_for(WatchedFeed& feed, double seconds, milliseconds own_work = {}) {
   const int64_t until = now_ns() + static_cast<int64_t>(seconds * 1e9);
   while (now_ns() < until) {
@@ -36,7 +36,7 @@ TEST(WatchedFeed, NamesTheSerialMapThatIsSlow) {
   const std::string file = ::testing::TempDir() + "watched_feed_test.trace";
   WatchedFeed feed(endless().map(slow, {.num_parallel_calls = 1, .name = "tokenize"}).batch(4),
                    {.trace = file});
-  // While it runs; how soon depends on how busy the machine is.
+  // While it runs; how early depends on how busy the machine is.
   const auto named = [&] {
     const std::vector<Finding> now = feed.diagnosis().findings;
     return std::any_of(now.begin(), now.end(),
@@ -64,7 +64,7 @@ TEST(WatchedFeed, SaysNothingAgainstAFeedThatKeepsUp) {
   EXPECT_EQ(judged.verdict.state, State::kHealthy) << judged.verdict.sentence;
 }
 
-// Waiting is what a measured feed is for: its work is named, as no fault; neighbours are.
+// A measured feed is expected to be waited for: its own work is no fault, but neighbours are.
 TEST(WatchedFeed, SaysWhatBoundsAMeasuredFeed) {
   testing::Simulation measured{.own_ms = 0.01, .optimizer_ms = 0, .op = {.name = "hash"}};
   Trace trace = testing::simulate(measured);
@@ -115,7 +115,7 @@ TEST(WatchedFeed, NamesWhereAStuckFeedWaits) {
   EXPECT_EQ(feed.finish().verdict.state, State::kHealthy);
 }
 
-// Whoever is fed may be away as long as it likes: that is no standstill of the feed.
+// A consumer may stay away as long as it likes: that does not mean that the feed is stuck.
 TEST(WatchedFeed, BlamesNobodyForAConsumerThatIsAway) {
   const Trace trace =
       testing::simulate({.stuck_from_s = 10, .stuck_phase = RunPhase::kConsuming, .ended = false});

@@ -8,7 +8,7 @@ namespace {
 
 using Frames = std::vector<SeenFrame>;
 
-// The last word of "DataLoader.__iter__" or "make.<locals>.run".
+// The part after the last dot: of "DataLoader.__iter__" or "make.<locals>.run".
 std::string_view last_word(std::string_view function) {
   const size_t dot = function.rfind('.');
   return dot == std::string_view::npos ? function : function.substr(dot + 1);
@@ -16,11 +16,11 @@ std::string_view last_word(std::string_view function) {
 
 struct Known {
   std::string_view file;      // part of the path
-  std::string_view function;  // its last word, or the beginning of it with * at the end; empty: any
+  std::string_view function;  // after its last dot, or its beginning followed by *; empty: any
   Activity activity;
 };
 
-// What the training thread does besides training: it counts whatever lies further in.
+// What the training thread does besides training: everything in frames further in counts as that.
 constexpr Known kContexts[] = {
     {"<frozen importlib", "_find_and_load", Activity::kImport},
     {"keras/src/callbacks/model_checkpoint.py", "", Activity::kCheckpoint},
@@ -55,7 +55,7 @@ constexpr Known kContexts[] = {
     {"logging/__init__.py", "", Activity::kCallback},
 };
 
-// The first line that fits any frame decides: the order is from what is most telling to least.
+// The first line that matches any frame decides: ordered from the most telling to the least.
 constexpr Known kKnown[] = {
     {"torch/utils/data/_utils/fetch.py", "fetch", Activity::kProduce},
     {"multiprocessing/resource_tracker.py", "main", Activity::kIdle},
@@ -152,7 +152,7 @@ constexpr Known kKnown[] = {
     {"transformers/trainer.py", "train", Activity::kFit},
 };
 
-// Who waits for what others make, when it is the training thread; who waits for work, else.
+// On the training thread: it waits for what others make. On other threads: they wait for work.
 constexpr Known kQueues[] = {
     {"multiprocessing/queues.py", "get", Activity::kFetch},
     {"multiprocessing/pool.py", "get", Activity::kFetch},
@@ -169,7 +169,7 @@ constexpr Known kPools[] = {
     {"multiprocessing/pool.py", "worker", Activity::kIdle},
 };
 
-// Pictures, tables and files that the training thread writes on its way, in a loop of the user's
+// Images, tables and files that the training thread writes meanwhile, in a loop of the user's
 // own.
 constexpr Known kWriters[] = {
     {"PIL/Image.py", "save", Activity::kCallback},
@@ -183,7 +183,7 @@ constexpr Known kWriters[] = {
     {"joblib/numpy_pickle.py", "dump", Activity::kCheckpoint},
 };
 
-// Who has started others and waits for their end.
+// Frames of a process that has started others and waits for them to end.
 constexpr Known kLaunchers[] = {
     {"multiprocessing/process.py", "join", Activity::kIdle},
     {"torch/multiprocessing/spawn.py", "join", Activity::kIdle},
@@ -193,7 +193,7 @@ constexpr Known kLaunchers[] = {
     {"/subprocess.py", "communicate", Activity::kIdle},
 };
 
-// A call into a library that leaves no frame behind, by the words of the user's own line.
+// A call into a library that leaves no frame, recognised by words in the user's line.
 struct KnownCall {
   std::string_view words;
   Activity activity;
@@ -225,7 +225,7 @@ bool fits(const Known& known, const SeenFrame& frame) {
          fits(known.function, last_word(frame.function));
 }
 
-// A forked worker's stack begins with its parent's: only what lies above the fork is its own.
+// A forked worker's stack begins with its parent's frames: only those after the fork are its own.
 size_t own_frames(const Frames& frames) {
   for (size_t i = 0; i < frames.size(); ++i) {
     if (is_fork(frames[i].file, frames[i].function)) return i;
@@ -264,20 +264,20 @@ Maker maker_of(const Frames& frames, Role role) {
   return Maker::kNone;
 }
 
-// Called by what fetches: the user's own code makes the batch, here and now.
+// Called by the function that fetches: the user's own code makes the batch right here.
 bool made_here(const Frames& frames, size_t fetches_at) {
   return std::any_of(frames.begin(), frames.begin() + static_cast<long>(fetches_at),
                      [](const SeenFrame& f) { return f.users; });
 }
 
-// Loops of one's own that validate are known by what they do, or by their names.
+// The user's own validation loops are recognised by what they do, or by their names.
 bool is_validation(const SeenFrame& frame) {
   const std::string_view word = last_word(frame.function);
   return frame.users &&
          (frame.validates || word.starts_with("validat") || word.starts_with("evaluat"));
 }
 
-// What is written into memory is no file: compressing a sample is a way to vary it.
+// What is written into memory is not a file: compressing a sample is a way to augment it.
 bool writes_to_memory(const Frames& frames) {
   const auto line =
       std::find_if(frames.begin(), frames.end(), [](const SeenFrame& f) { return f.users; });
@@ -300,7 +300,7 @@ Activity activity_of(const Frames& frames, Role role, bool main_thread) {
   const bool trains = (role == Role::kMain || role == Role::kRank) && main_thread;
   if (trains) {
     if (const Found context = find(kContexts, frames, own); context.known) {
-      const Activity called = called_by(frames[0]);  // whoever calls it: a callback may, too
+      const Activity called = called_by(frames[0]);  // whoever calls it: callbacks too
       return called == Activity::kGarbage ? called : context.known->activity;
     }
     if (std::any_of(begin, end, is_validation)) return Activity::kValidate;
@@ -380,7 +380,7 @@ Account account_of(Activity activity, Wait wait, bool training) {
     case Wait::kOpen: return Account::kWaitsForDisk;
     default: break;
   }
-  // Inside a step a lock is how the library waits for its own threads, which compute.
+  // A lock inside a step is how the library waits for its own threads, which compute.
   if (activity == Activity::kStep) return Account::kComputes;
   if (wait == Wait::kLock) return Account::kWaitsForLock;
   if (!training) return Account::kPrepares;

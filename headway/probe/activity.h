@@ -7,13 +7,13 @@
 
 namespace headway {
 
-// What a stack is about, by the functions it passes through. What a framework's file and function
-// mean stands in tables here and nowhere else.
+// What a stack is doing, judged by the functions in it. The meaning of a framework's files and
+// functions is in tables here and nowhere else.
 struct StackMeaning {
   Activity activity = Activity::kOther;
   Maker maker = Maker::kNone;
 };
-// Does it hand single operations to a device? On a CPU they would be computed here.
+// Does it start single operations on a device? On a CPU they would be computed on this thread.
 bool gives_orders(const std::vector<SeenFrame>& innermost_first);
 
 StackMeaning meaning_of(const std::vector<SeenFrame>& innermost_first, Role role, bool main_thread);
@@ -21,19 +21,19 @@ StackMeaning meaning_of(const std::vector<SeenFrame>& innermost_first, Role role
 // Does it show that training has begun, on the main thread?
 bool is_training(Activity activity);
 
-// What a moment of the training thread belongs to. `training`: it has begun.
+// The account for a moment of the training thread. `training`: training has begun.
 Account account_of(Activity activity, Wait wait, bool training);
 
-// Is this where a worker was forked? What lies further out is its parent's.
+// Is this where a worker was forked? Frames further out belong to its parent.
 bool is_fork(std::string_view file, std::string_view function);
 
-// Somebody who sleeps between two looks at a lock that is a file.
+// Does the thread check again and again, sleeping in between, whether a lock file is gone?
 bool asks_for_lock_file(const std::vector<SeenFrame>& innermost_first);
 
-// Stands in a call that only waits for processes it started to end: join(), spawn(), torchrun.
+// Is it in a call that only waits for child processes to end: join(), spawn(), torchrun?
 bool waits_for_children(const std::vector<SeenFrame>& innermost_first);
 
-// A worker of a pool or a loader that has nothing to do; somebody who waits for what workers make.
+// A worker of a pool or loader with nothing to do; a thread that waits for what workers make.
 bool waits_for_task(const std::vector<SeenFrame>& innermost_first);
 bool waits_for_worker(const std::vector<SeenFrame>& innermost_first);
 

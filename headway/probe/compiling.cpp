@@ -3,7 +3,7 @@
 namespace headway {
 namespace {
 
-constexpr double kPauseS = 0.5;  // between two looks at the same building
+constexpr double kPauseS = 0.5;  // between two looks that see the same building
 
 }  // namespace
 

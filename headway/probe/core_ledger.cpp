@@ -20,7 +20,7 @@ std::set<int> cores_of(pid_t pid) {
 
 }  // namespace
 
-// Training has begun, the first step is made: what comes is counted apart from what was.
+// Training has begun, or the first step is made: what follows is counted separately.
 void CoreLedger::mark(const Stage& stage) {
   if (stage.trains != stage_.trains || stage.stepped != stage_.stepped)
     counts_.cut(stage.now_s, stage.steps, stage.trains);

@@ -7,8 +7,8 @@ namespace headway {
 void Devices::look_around(const std::set<int64_t>& pids, bool open) {
   if (!nvml_.there()) return;
   std::vector<SeenGpu> now = nvml_.read(pids);
-  // In a container the driver may tell other numbers of processes: one GPU, open and at work, is
-  // ours. Open alone says nothing: some frameworks open it when they are loaded.
+  // In a container the driver may report other pids. A single GPU that is open and busy is ours.
+  // Open alone says nothing: some frameworks open it when they are loaded.
   if (now.size() == 1 && open && now[0].recent > 0) now[0].used = true;
   for (size_t i = 0; i < now.size(); ++i) {
     if (i >= seen_.size()) continue;
@@ -21,7 +21,7 @@ void Devices::look_around(const std::set<int64_t>& pids, bool open) {
 void Devices::look(Stage stage, double now_s) {
   const double seconds = now_s - looked_s_;
   looked_s_ = now_s, utilisation_ = -1;
-  const bool begins = stage != stage_;  // what was before tells nothing of its pace
+  const bool begins = stage != stage_;  // what was before says nothing about its pace
   if (begins) samples_ = 0;
   stage_ = stage;
   ++samples_;

@@ -11,19 +11,19 @@
 
 namespace headway {
 
-// The GPUs of the machine as the driver shows them, and whether that of the run is busy.
+// The GPUs of the machine as the driver shows them, and whether the run's GPU is busy.
 class Devices {
  public:
-  // All about them, seldom. `pids`: the run's; `open`: the main process has one open.
+  // Reads everything about them; call rarely. `pids`: the run's; `open`: the main process uses one.
   void look_around(const std::set<int64_t>& pids, bool open);
-  // How busy those of the run are, often. Their means begin anew with each stage.
+  // Reads how busy the run's GPUs are; call often. The means start again with each stage.
   enum class Stage { kBefore, kTraining, kStepping };
   void look(Stage stage, double now_s);
-  // While the training thread does this; kNone when the run uses no GPU.
+  // State of the device while the training thread does this; kNone when the run uses no GPU.
   DeviceState state(Account account) const;
   const std::vector<SeenGpu>& seen() const { return seen_; }
   bool used() const;  // does the run use one?
-  // Of those of the run together, since the watch began; all 0 while it uses none.
+  // Summed over the run's GPUs since the watch began; all 0 while it uses none.
   const GpuReading& counters() const { return counters_; }
 
  private:
@@ -33,7 +33,7 @@ class Devices {
   Stage stage_ = Stage::kBefore;
   GpuReading counters_{};
   double looked_s_ = 0;
-  double utilisation_ = -1;  // of the busiest that the run uses; -1: it uses none
+  double utilisation_ = -1;  // of the busiest GPU that the run uses; -1: none
 };
 
 }  // namespace headway

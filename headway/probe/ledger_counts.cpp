@@ -7,10 +7,10 @@ namespace {
 
 constexpr size_t kMostBlocks = 240;
 constexpr size_t kMostParts = 16;     // between two readings
-constexpr double kNearlyFull = 0.75;  // of a block: another half second would be too much
+constexpr double kNearlyFull = 0.75;  // of a block: another half second would make it too long
 
-// A device that gets its orders in time is busy for nine tenths of any second, launches and copies
-// included; one that is busy for less than a third mostly waits, whatever the thread does.
+// A device that gets its orders in time is busy for nine tenths of any second, including launches
+// and copies; one that is busy for less than a third mostly waits, whatever the thread does.
 constexpr double kBusy = 0.85, kIdle = 0.3;
 
 void add(LedgerBlock& to, const LedgerEntry& more) {
@@ -39,8 +39,8 @@ double grown(double now, double before) { return std::max(0.0, now - before); }
 DeviceState device_state(double utilisation, Account account) {
   if (utilisation >= kBusy) return DeviceState::kBusy;
   if (utilisation < kIdle) return DeviceState::kIdle;
-  // Busy for a part of the time: that is the part in which the thread gives it orders or waits for
-  // it, and not the part in which it does something else.
+  // Busy for part of the time: that is the part in which the thread gives it orders or waits for
+  // it, not the part in which the thread does something else.
   switch (account) {
     case Account::kComputes:
     case Account::kLaunches:

@@ -35,7 +35,7 @@ TEST(LedgerCounts, TheTimeBetweenTwoLooksBelongsToBoth) {
   ledger.read(0, {}, 0);
   ledger.look(Account::kComputes, DeviceState::kNone, 0.1);
   ledger.look(Account::kCompiles, DeviceState::kNone, 0.2);
-  ledger.look(Account::kComputes, DeviceState::kNone, 0.8);  // such a look was dear
+  ledger.look(Account::kComputes, DeviceState::kNone, 0.8);  // such a look was expensive
   ledger.read(1, {}, 1);
   const auto blocks = ledger.blocks();
   ASSERT_EQ(blocks.size(), 1u);

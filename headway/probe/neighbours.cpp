@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kEveryS = 2;
 constexpr double kMostOfACore =
-    0.002;  // a machine of thousands of processes is looked at less often
+    0.002;  // on a machine with thousands of processes it looks less often
 constexpr double kMostlyBusy = 0.7;
-constexpr double kCounts = 0.05;  // cores that one must use to be named
+constexpr double kCounts = 0.05;  // a process that uses fewer cores is not named
 constexpr size_t kMostNamed = 5, kMostProcesses = 20000;
 constexpr int kMostCores = 8192;
 
@@ -48,7 +48,7 @@ CoreTimes core_times(const std::string& stat, const std::set<int>& cores) {
   for (std::string line; std::getline(lines, line) && line.starts_with("cpu");) {
     std::istringstream words(line.substr(3));
     int core = 0;
-    if (line[3] == ' ' || !(words >> core)) continue;  // all together
+    if (line[3] == ' ' || !(words >> core)) continue;  // the line for all cores together
     if (!cores.empty() && !cores.count(core)) continue;
     double user = 0, nice = 0, system = 0, idle = 0, disk = 0, hard = 0, soft = 0, stolen = 0;
     words >> user >> nice >> system >> idle >> disk >> hard >> soft >> stolen;

@@ -12,28 +12,28 @@
 namespace headway {
 
 // Busy and idle time of the cores that a process may use, in seconds since the machine started.
-// Time that another virtual machine took away counts as busy.
+// Time that was taken by another virtual machine counts as busy.
 struct CoreTimes {
   double busy_s = 0, idle_s = 0;
 };
-// `stat`: the text of /proc/stat; `cores`: those that count, all when there is none.
+// `stat`: the text of /proc/stat; `cores`: the cores to count; empty: all.
 CoreTimes core_times(const std::string& stat, const std::set<int>& cores);
 // "0-3,8"
 std::set<int> numbers_of_list(const std::string& list);
 
-// Which processes beside the run use the cores. Looks seldom, and only while the cores are mostly
+// Which processes beside the run use the cores. Looks rarely, and only while the cores are mostly
 // busy. Not for several threads.
 class Neighbours {
  public:
-  // `proc` lets tests bring their own.
+  // `proc` lets tests pass a folder of their own.
   explicit Neighbours(std::string proc = "/proc") : proc_(std::move(proc)) {}
 
   struct Own {
     std::set<pid_t> run{};  // the processes that are watched
     pid_t watcher = 0;
-    pid_t relay = 0;  // the watcher's parent where we started the command; its children are ours
+    pid_t relay = 0;  // the watcher's parent if we started the command; its children are ours
   };
-  // `busy`: of late, the share of the cores that was in use.
+  // `busy`: the share of the cores that was in use recently.
   void look(double now_s, double busy, const Own& own);
   const std::vector<SeenNeighbour>& busiest() const { return busiest_; }
 

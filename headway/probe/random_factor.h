@@ -4,8 +4,8 @@
 
 namespace headway {
 
-// Numbers between 0.5 and 1.5 by lot, 1 on average: looks at equal distances would meet a program
-// that steps at the same pace always in the same place.
+// Random numbers between 0.5 and 1.5, 1 on average. With looks at equal distances, a program whose
+// steps have the same pace would always be seen in the same place.
 class RandomFactor {
  public:
   explicit RandomFactor(uint64_t seed) : state_(seed) {}

@@ -6,10 +6,10 @@
 namespace headway {
 namespace {
 
-constexpr double kLaunchesS = 1, kLongS = 6;  // waiting for children, before one of them is chosen
+constexpr double kLaunchesS = 1, kLongS = 6;  // waiting for children, before one is chosen
 constexpr double kBusy = 0.3;                 // cores
 
-// `pid` and all that it started.
+// `pid` and all its descendants.
 std::set<pid_t> family_of(std::span<const RunProcess> tree, pid_t pid) {
   std::set<pid_t> out = {pid};
   for (const RunProcess& p : tree)
@@ -17,7 +17,7 @@ std::set<pid_t> family_of(std::span<const RunProcess> tree, pid_t pid) {
   return out;
 }
 
-// Of those that a launcher started: the first that trains; after a while, the first that computes.
+// Among the children of a launcher: the first that trains; after a while, the first that computes.
 pid_t chosen_by(std::span<const RunProcess> tree, const RunProcess& launcher) {
   if (launcher.launches_s < kLaunchesS) return launcher.pid;
   const std::set<pid_t> family = family_of(tree, launcher.pid);
@@ -44,7 +44,7 @@ pid_t who_trains(std::span<const RunProcess> tree, pid_t current) {
 
 void give_roles(std::span<RunProcess> tree, pid_t main) {
   const std::set<pid_t> family = family_of(tree, main);
-  std::set<pid_t> above;  // who started it, and who started them
+  std::set<pid_t> above;  // its parent, and that one's ancestors
   pid_t next = main;
   for (auto p = tree.rbegin(); p != tree.rend(); ++p) {
     if (p->pid != next) continue;

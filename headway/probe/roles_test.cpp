@@ -23,12 +23,12 @@ TEST(Roles, TheFirstPythonTrainsUntilMoreIsKnown) {
 
 TEST(Roles, WhoOnlyWaitsForThoseItStartedDoesNotTrain) {
   auto tree = launched();
-  EXPECT_EQ(who_trains(tree, 2), 2);  // nobody else does anything yet
+  EXPECT_EQ(who_trains(tree, 2), 2);  // no other process does anything yet
   tree[3].trains = true;
   EXPECT_EQ(who_trains(tree, 2), 4);
   tree[2].trains = true;
   EXPECT_EQ(who_trains(tree, 2), 3);
-  EXPECT_EQ(who_trains(tree, 4), 4);  // who trains goes on to be the one that is looked at
+  EXPECT_EQ(who_trains(tree, 4), 4);  // a process that trains keeps its role
 }
 
 TEST(Roles, WithoutAFrameworkTheOneThatComputesIsTaken) {

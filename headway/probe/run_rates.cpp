@@ -5,7 +5,7 @@
 namespace headway {
 namespace {
 
-constexpr double kLate = 0.6;         // how much of the last rate stays in "of late"
+constexpr double kLate = 0.6;         // how much of the last rate stays in "recently"
 constexpr double kReadMoves = 100e3;  // bytes per second that count as moving
 
 void smooth(double& rate, double now) { rate = kLate * rate + (1 - kLate) * now; }

@@ -12,15 +12,15 @@ namespace {
 constexpr size_t kMost = 800;
 constexpr double kWindowS = 8;
 constexpr size_t kMostPlaces = 32;
-constexpr size_t kFramesAtAnEnd = 64;  // kept of a deeper stack: the innermost and the outermost
+constexpr size_t kFramesAtAnEnd = 64;  // kept at each end of a deeper stack
 
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
   return hash;
 }
 
-// No Python code asked for the lock: what was called waits for threads of its own, or Python itself
-// for its turn.
+// No Python code asked for the lock: a called library waits for its own threads, or Python itself
+// waits for its turn.
 bool waits_inside_a_call(const SeenStack& stack) {
   const SeenFrame& innermost = stack.frames[0];
   if (stack.activity != Activity::kUser && stack.activity != Activity::kFit) return false;

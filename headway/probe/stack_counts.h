@@ -12,11 +12,11 @@
 
 namespace headway {
 
-// Frames as they are shown and judged: with the text of the user's lines. A forked worker's own
-// part only, without the stack its parent had. The middle of a very deep stack is left out.
+// Frames as they are shown and judged: with the text of the user's lines. Of a forked worker only
+// its own frames, without those of its parent. The middle of a very deep stack is left out.
 std::vector<SeenFrame> seen_frames(const PythonThread& thread, SourceLines& sources);
 
-// Counts equal stacks. Holds a bounded number: the rarest are forgotten.
+// Counts equal stacks. Keeps a bounded number: the rarest are forgotten.
 class StackCounts {
  public:
   struct Sample {
@@ -26,7 +26,7 @@ class StackCounts {
     bool training;
     bool has_device = false;  // the run uses a GPU: without one nothing is copied to it
   };
-  // Gives back what it was counted as.
+  // Returns the stack as which it was counted.
   const SeenStack& add(const PythonThread& thread, const Sample& sample, SourceLines& sources,
                        double now_s);
 
@@ -35,8 +35,8 @@ class StackCounts {
  private:
   struct Entry {
     SeenStack stack{};
-    std::map<uint64_t, int64_t> places{};     // of the innermost frame, so many at most
-    int64_t window = 0, now = 0, before = 0;  // samples in this window of time and the one before
+    std::map<uint64_t, int64_t> places{};  // instructions of the innermost frame; a bounded number
+    int64_t window = 0, now = 0, before = 0;  // looks in this time window and the one before
   };
   void forget_the_rarest();
 

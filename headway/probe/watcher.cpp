@@ -22,9 +22,9 @@ namespace {
 constexpr double kStacksEveryS = 0.05, kCountersEveryS = 0.5, kAroundEveryS = 5, kSeeksEveryS = 1;
 constexpr double kMostBetweenCountersS = 1;  // rules look at the last seconds
 constexpr int64_t kLongestLookNs = 500'000'000;
-constexpr size_t kMostKept = 256 << 20;                              // of what targets showed us
-constexpr size_t kMostNative = 256 << 20;                            // of their libraries
-constexpr double kMostOfACore = 0.015;                               // for all that is read ...
+constexpr size_t kMostKept = 256 << 20;    // bytes kept of targets
+constexpr size_t kMostNative = 256 << 20;  // bytes kept of their libraries
+constexpr double kMostOfACore = 0.015;     // for all reading ...
 constexpr double kMostForCounters = 0.006, kLeastForStacks = 0.004;  // ... and of that
 constexpr size_t kWorkersPerLook = 2;  // stacks of workers are read in turn
 constexpr size_t kMostGone = 40, kMostSamples = 600, kMostStacks = 250, kMostLoops = 64;
@@ -65,7 +65,7 @@ void Watcher::read_limits_of(pid_t pid) {
 
 double Watcher::now_s() const { return 1e-9 * double(now_ns() - began_ns_ - left_out_ns_); }
 
-// What we started ourselves cannot become another process before we ask how it ended.
+// A child of ours keeps its pid until we have asked how it ended.
 bool Watcher::root_is_there() {
   if (options_.launched) return true;
   if (seen_.gone) return false;
@@ -99,12 +99,12 @@ bool Watcher::look() {
   }
   if (now >= next_around_s_) {
     look_around_all();
-    // Until it is known which GPU trains, its looks say nothing of that.
+    // Until the GPU that trains is known, looks say nothing about it.
     const bool seeks = seen_.training_since_s >= 0 && !devices_.seen().empty() && !devices_.used();
     next_around_s_ = now + (seeks ? kSeeksEveryS : kAroundEveryS);
   }
   if (now >= next_stacks_s_) {
-    native_.prepare(stop_ns_);  // done once for each library: no reason to look less often
+    native_.prepare(stop_ns_);  // once per library: no reason to look less often
     const int64_t before = thread_cpu_ns();
     read_stacks();
     read_prints();
@@ -129,10 +129,10 @@ void Watcher::find_processes() {
   tree_cpu_s_ = 0;
   for (const pid_t pid : tree) {
     const TaskStat stat = stat_of(pid);
-    tree_cpu_s_ += stat.cpu_s + stat.reaped_s;  // what one leaves goes to its parent
+    tree_cpu_s_ += stat.cpu_s + stat.reaped_s;  // an ended process's time goes to its parent
     const auto known = targets_.find(pid);
     if (known != targets_.end() && stat.state != '?' && !known->second->is(stat)) {
-      note_gone(*known->second, TaskState::kGone);  // another process got its number
+      note_gone(*known->second, TaskState::kGone);  // another process got its pid
       targets_.erase(known);
     }
     if (stat.alive() && !targets_.count(pid)) {
@@ -181,7 +181,7 @@ void Watcher::find_roles(const std::vector<pid_t>& tree) {
   const bool launched =
       main != main_ && targets_.count(main_) && targets_[main_]->launches_since_s >= 0;
   main_ = main != 0 ? main : root_;
-  if (launched) {  // what was seen so far is the launcher's
+  if (launched) {  // what was seen so far belongs to the launcher
     stacks_ = StackCounts();
     if (seen_.training_since_s >= 0) seen_.training_since_s = now_s();
   }
@@ -190,7 +190,7 @@ void Watcher::find_roles(const std::vector<pid_t>& tree) {
   for (const RunProcess& process : processes) targets_[process.pid]->seen.role = process.role;
 }
 
-// Whether a process trains, and how much of that it waits for other ranks.
+// Does the process train, and how much of that time does it wait for other ranks?
 void Watcher::note_rank(Target& target, const SeenStack& stack) {
   const bool together = stack.activity == Activity::kCollective;
   const bool steps = stack.activity == Activity::kStep || stack.activity == Activity::kFit;
@@ -201,7 +201,7 @@ void Watcher::note_rank(Target& target, const SeenStack& stack) {
   target.seen.waits_for_ranks += together || (steps && blocked);
 }
 
-// A zombie tells how it ended to those who may look.
+// A zombie shows how it ended, if we may read it.
 void Watcher::note_gone(const Target& target, TaskState state) {
   SeenProcess ended = target.seen;
   ended.state = state, ended.at_s = now_s();
@@ -215,8 +215,8 @@ Target* Watcher::main_target() const {
   return found == targets_.end() ? nullptr : found->second.get();
 }
 
-// What the main thread was about. Nothing where it runs no Python although training has begun: the
-// program is at its end.
+// What the main thread was doing. Nothing if it runs no Python although training has begun: then
+// the program is about to end.
 std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
   std::optional<Account> account = Account::kUnknown;
   const bool trains = seen_.training_since_s >= 0;
@@ -231,7 +231,7 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
     seen_.torn += thread.torn;
     const bool main_thread = target.is_main_thread(thread.tid);
     if (thread.frames.empty()) {
-      if (main_thread && thread.torn) account = last_account_;  // what goes so fast goes on
+      if (main_thread && thread.torn) account = last_account_;  // it changes too fast to read
       else if (main_thread) account = trains ? std::nullopt : std::optional(Account::kPrepares);
       continue;
     }
@@ -243,7 +243,7 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
     if (!waits_for_children(seen.frames)) target.launches_since_s = -1;
     else if (target.launches_since_s < 0) target.launches_since_s = now_s();
     note_rank(target, seen);
-    account = seen.account;  // of a torn one by its outer frames, which stood still
+    account = seen.account;  // for a torn one by its outer frames, which did not change
     if (role == Role::kMain)
       account = native_.account_of(compiling_.account_of(seen, now_s()), stop_ns_);
     if (role == Role::kMain) last_account_ = seen.account;
@@ -258,8 +258,8 @@ std::optional<Account> Watcher::count_stacks(Target& target, Role role) {
   return account;
 }
 
-// What a program without a framework says cannot be seen when it was started by another; one that
-// has long been at work in a loop of its own is taken for training.
+// We cannot see the output of a program without a framework that we did not start: if it has long
+// worked in a loop of its own, that is taken for training.
 bool Watcher::trains_unseen(const SeenStack& stack) const {
   const bool loops = std::any_of(stack.frames.begin(), stack.frames.end(),
                                  [](const SeenFrame& f) { return f.users && f.loops > 0; });
@@ -275,7 +275,7 @@ void Watcher::note_training_thread(const PythonThread& thread, const SeenStack& 
   output_.validates(activity == Activity::kValidate);
   const bool steps =
       activity == Activity::kStep || activity == Activity::kTrace || activity == Activity::kSync;
-  bool inside = false;  // what a compiler calls to build its graph: its loops are no steps
+  bool inside = false;  // called by a compiler that builds its graph: its loops are not steps
   for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame) {
     const PythonCode& code = *frame->code;
     if (code.users && steps && !inside && loops_.stepping.size() < kMostLoops)
@@ -309,7 +309,7 @@ void Watcher::read_stacks() {
   }
 }
 
-// Of a program that we did not start the output goes past us.
+// The output of a program that we did not start does not pass through us.
 void Watcher::read_prints() {
   Target* main = main_target();
   if (options_.launched || !main) return;
@@ -356,7 +356,7 @@ void Watcher::read_counters() {
   last_bytes_ = output_.output().bytes,
   last_steps_ = output_.progress().steps + variables_.progress().steps;
 
-  // A loop of the user's own trains without any call that is known: it makes steps, or tells
+  // A loop of the user's own trains without a known call if it makes steps or tells
   // losses.
   const auto trains = [](const SeenProgress& p) { return p.steps >= 3 || p.losses >= 3; };
   if (seen_.training_since_s < 0 && (trains(output_.progress()) || trains(variables_.progress())))
@@ -371,8 +371,8 @@ void Watcher::read_counters() {
   const SeenProgress progress = this->progress();
   TraceReading sample;
   sample.at_s = now;
-  // Output and variables count from moments of their own: a sample goes on where the last one
-  // stood.
+  // Output and variables begin to count at different moments: a reading continues from the last
+  // one.
   if (progress.source != counted_by_)
     counted_by_ = progress.source, steps_before_ += counted_ - progress.steps;
   counted_ = progress.steps;
@@ -413,7 +413,7 @@ void Watcher::read_variables() {
   note_values(seen_.values, main_, seen_);
 }
 
-// Of all threads but the main one: dear, and half as often will do.
+// Variables of all threads but the main one: expensive, so they are read half as often.
 void Watcher::read_other_variables() {
   other_values_.clear();
   for (auto& [pid, target] : targets_) {
@@ -450,7 +450,7 @@ void Watcher::ended(int wait_status) {
       WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-// By the output where it counts steps, else by variables; the same for losses.
+// From the output if it counts steps, else from variables; the same for losses.
 SeenProgress Watcher::progress() const {
   const SeenProgress &said = output_.progress(), &shown = variables_.progress();
   SeenProgress out = said.steps > 0 ? said : shown;
@@ -497,7 +497,7 @@ Trace Watcher::trace() const {
     SeenProcess seen = target->seen;
     SourceLines& sources = target->sources;
     seen.stack = seen_frames(target->main_stack, sources);
-    // Two sockets that belong together and have no name are a pipe within the run.
+    // Two connected sockets without a name are a pipe within the run.
     if (seen.wait == Wait::kSocket && seen.waits_for == kSocketPair) seen.wait = Wait::kPipe;
     seen.waits_for_task = waits_for_task(seen.stack);
     seen.waits_for_worker = waits_for_worker(seen.stack);

@@ -24,8 +24,8 @@
 
 namespace headway {
 
-// Watches a process and all it starts, and keeps a Trace of what it saw. Never stops the target and
-// stays within a small share of one core: it looks less often when a look costs more.
+// Watches a process and all processes it starts, and keeps a Trace of what it saw. Never stops the
+// target and uses only a small share of one core: it looks less often when a look costs more.
 //
 //   Watcher watcher(pid, {});
 //   while (watcher.look()) sleep_until(watcher.next_look_s());
@@ -35,22 +35,22 @@ namespace headway {
 class Watcher {
  public:
   struct Options {
-    bool launched = false;                      // by us, a moment ago
+    bool launched = false;                      // we started it a moment ago
     const NativeTable* native_table = nullptr;  // what native code means; nullptr: the built-in one
   };
   Watcher(pid_t root, Options options);
 
-  // Reads what is due, for half a second at most however much there is. False once the process is
-  // gone: it ended, or its number is another's now.
+  // Reads what is due, for at most half a second however much there is. False once the process is
+  // gone: it has ended, or its pid belongs to another process.
   bool look();
   double now_s() const;
   double next_look_s() const { return std::min(next_stacks_s_, next_counters_s_); }
 
-  // `run` hands over what the program wrote, and how it ended.
+  // `headway run` passes on what the program wrote, and how it ended.
   void take_output(std::string_view bytes, bool errors) { output_.take(bytes, now_s(), errors); }
   void lose_output(int64_t bytes, bool errors) { output_.lose(bytes, now_s(), errors); }
   void ended(int wait_status);
-  // We stood still for so long in all, and the run with us: that time did not pass.
+  // We and the run were both stopped for so long in all: that time does not count.
   void leave_out(int64_t stopped_ns) { left_out_ns_ = stopped_ns; }
 
   Trace trace() const;
@@ -108,12 +108,12 @@ class Watcher {
   RunFacts run_;
   std::vector<TraceReading> samples_;
   double next_stacks_s_ = 0, next_counters_s_ = 0, next_around_s_ = 1;
-  double counters_share_ = 0;  // of a core, that reading counters takes
-  double moved_s_ = 0;         // when output, a step or reading last moved
+  double counters_share_ = 0;  // share of a core that reading counters takes
+  double moved_s_ = 0;         // when output, a step or reading last changed
   RunRates rates_;
   int64_t last_bytes_ = 0, last_steps_ = 0;
   ProgressSource counted_by_ = ProgressSource::kNone;
-  int64_t counted_ = 0, steps_before_ = 0;  // by the present source; by those before it
+  int64_t counted_ = 0, steps_before_ = 0;  // counted by the present source; by earlier ones
   double tree_cpu_s_ = 0;
   size_t next_worker_ = 0;
 };

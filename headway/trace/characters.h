@@ -17,15 +17,15 @@ inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 inline bool is_quote(char c) { return c == '"' || c == '\''; }
 inline char lowered(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Where the characters that `is` ends, from `from` on.
+// The end of the characters for which `is` holds, starting at `from`.
 template <typename Is>
 size_t end_of(std::string_view text, size_t from, Is is) {
   while (from < text.size() && is(text[from])) ++from;
   return from;
 }
 
-// The words of a name in small letters, parted by anything but letters and where a capital begins
-// a word: "dbPassword_2" -> db, password.
+// The words of a name in lower case, split at everything that is not a letter and before capitals
+// that begin a word: "dbPassword_2" -> db, password.
 std::vector<std::string> words_of(std::string_view name);
 
 }  // namespace headway

@@ -3,12 +3,12 @@
 #include <string>
 #include <string_view>
 
-// Inside trace/: what is told to a shell.
+// Inside trace/: commands for a shell.
 namespace headway {
 
 bool is_shell(std::string_view program);
 
-// The commands in one text, word by word: assignments first, then a program and what it is told.
+// The commands in a text, word by word: first assignments, then a program and its arguments.
 //
 //   redact_shell("PGPASSWORD=x CUDA_VISIBLE_DEVICES=0 python train.py")
 //     ->  "PGPASSWORD=*** CUDA_VISIBLE_DEVICES=0 python train.py"

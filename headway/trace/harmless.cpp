@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLongestNumber = 9, kLongestIndex = 14, kLongestName = 64;
 constexpr size_t kMostTiny = 2;
-constexpr size_t kMostTurns = 3;  // between letters and digits, without a sign between them
+constexpr size_t kMostTurns = 3;  // changes between letters and digits, without a sign between them
 
 bool is_vowel(char c) { return std::string_view("aeiouyAEIOUY").find(c) != std::string_view::npos; }
 
@@ -26,7 +26,7 @@ bool all_parts(std::string_view text, Is parts_words, Part is_good) {
   return true;
 }
 
-// "conv2d", "patch16", "8b": letters and digits in turns, letters by `is_good`.
+// "conv2d", "patch16", "8b": letters and digits by turns; `is_good` judges the letters.
 template <typename Letters>
 bool is_mixed(std::string_view part, size_t longest_number, Letters is_good) {
   size_t turns = 0, before = 0;
@@ -54,13 +54,13 @@ bool is_plain_run(std::string_view letters) {
          });
 }
 
-// Words that stand before a number: "resnet50", but not "flower99".
+// Words that often have a number after them: "resnet50", but not "flower99".
 bool is_numbered_run(std::string_view letters) {
   if (letters.size() <= 2 || is_numbered_word(letters)) return true;
   return words_of(letters).size() > 1 && is_plain_run(letters);
 }
 
-// "p4ss", "a1B2c3": letters around digits without a word of three letters are none.
+// "p4ss", "a1B2c3": letters around digits need a word of at least three letters.
 bool has_a_word(std::string_view part) {
   size_t runs = 0, longest = 0;
   for (size_t at = 0; at < part.size(); ++runs) {
@@ -77,7 +77,7 @@ bool is_name_sign(char c) {
   return std::string_view("-_.:,+/~[] ").find(c) != std::string_view::npos;
 }
 
-// "Zx9-Qp4-Lm2": one or two letters with a digit, again and again.
+// "Zx9-Qp4-Lm2": counts parts of one or two letters with a digit.
 size_t tiny_parts(std::string_view text) {
   size_t tiny = 0;
   all_parts(text, is_name_sign, [&](std::string_view part) {
@@ -125,7 +125,7 @@ bool is_coded_setting(std::string_view part) {
          (digits == part.size() || (digits + 1 == part.size() && is_lower(part[digits])));
 }
 
-// Where "%05d", "%(name)s", "{epoch:02d}", "${RANK}", "$i" ends that begins at `at`; `at` if none.
+// The end of the placeholder "%05d", "%(name)s", "{epoch:02d}", "${RANK}", "$i" at `at`, or `at`.
 size_t end_of_blank_to_fill(std::string_view text, size_t at) {
   const auto is_name = [](char c) { return is_alnum(c) || c == '_'; };
   const char sign = text[at];
@@ -212,7 +212,7 @@ bool is_spoken(std::string_view letters) {
     longest_silence = std::max(longest_silence, silent);
     const bool hump = i > 0 && is_upper(letters[i]) && is_lower(letters[i - 1]);
     humps += hump;
-    // "bPxR": one small letter, and no "No" or "In"
+    // "bPxR": one small letter, but not "No" or "In"
     lone += hump && (i == 1 || is_upper(letters[i - 2])) && !is_vowel(letters[i - 1]);
   }
   const bool capitals = std::all_of(letters.begin(), letters.end(), is_upper);

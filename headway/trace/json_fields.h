@@ -12,10 +12,10 @@
 #include "headway/trace/kinds.h"
 #include "headway/trace/step_counters.h"
 
-// Records to JSON and back, by their each_field. Only trace_file.cpp includes this.
+// Converts records to JSON and back, by their each_field. Only trace_file.cpp includes this.
 namespace headway {
 
-using OrderedJson = nlohmann::ordered_json;  // lines are read by people: fields in our order
+using OrderedJson = nlohmann::ordered_json;  // people read the lines: fields keep our order
 
 template <typename T>
 concept HasFields = requires(T& t) {
@@ -32,7 +32,7 @@ inline double rounded(double value) {  // to nanoseconds, so that a line stays r
   return std::abs(value) < 1e-3 || std::abs(value) > 1e9 ? value : std::round(value * 1e9) / 1e9;
 }
 
-// What is as in a fresh record is left out.
+// A field that has the value of a new record is left out.
 template <typename T>
 OrderedJson to_json(const T& value) {
   if constexpr (HasFields<const T>) {
@@ -46,7 +46,7 @@ OrderedJson to_json(const T& value) {
     size_t i = 0;
     each_field(value, [&](const char* key, const auto& v) {
       OrderedJson field = to_json(v);
-      if (!(field == ordinary[i++])) out[key] = std::move(field);  // != is false of a NaN here
+      if (!(field == ordinary[i++])) out[key] = std::move(field);  // != would be false for a NaN
     });
     return out;
   } else if constexpr (std::is_same_v<T, StepTimes>) {
@@ -68,15 +68,15 @@ OrderedJson to_json(const T& value) {
   }
 }
 
-// Counts, bytes, numbers of processes: so small that their sums and differences fit.
+// Counts, bytes, pids: limited, so that their sums and differences cannot overflow.
 inline int64_t count_in(const JsonView& in) {
   constexpr int64_t kLargest = int64_t{1} << 53;
   const auto count = in.as<int64_t>();
   if (count >= -kLargest && count <= kLargest) return count;
-  throw Error(fmt::format("'{}' is {}, beyond any count", in.name(), count));
+  throw Error(fmt::format("'{}' is {}, but must be between -2^53 and 2^53", in.name(), count));
 }
 
-// What is not said stays as it is.
+// A field that is missing keeps its value.
 template <typename T>
 void from_json(const JsonView& in, T& value) {
   if constexpr (HasFields<T>) {
@@ -93,7 +93,7 @@ void from_json(const JsonView& in, T& value) {
   } else if constexpr (HasTexts<T>) {
     const auto text = in.as<std::string>();
     const auto known = from_text<T>(text);
-    if (!known) throw Error(fmt::format("'{}' is '{}', which is no word for it", in.name(), text));
+    if (!known) throw Error(fmt::format("'{}' has the unknown value '{}'", in.name(), text));
     value = *known;
   } else {
     value = in.as<T>();

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-// What the records of a trace can say, as types. Each has one text, used in files and on screens;
-// nobody compares texts.
+// What the records of a trace can say, as types. Each value has one text, used in files and on
+// screens; code never compares the texts.
 //
 //   text_of(Wait::kLock)             "lock"
 //   from_text<Activity>("fetch")     Activity::kFetch; nothing for a text that is none
@@ -33,7 +33,7 @@ constexpr std::optional<E> from_text(std::string_view text) {
   return std::nullopt;
 }
 
-// Who looked: the run itself, or another process.
+// Who watched: the run itself, or another process.
 enum class Eye : uint8_t { kInside, kOutside };
 template <>
 struct Texts<Eye> {
@@ -43,22 +43,22 @@ struct Texts<Eye> {
 // What a run on Headway is for.
 enum class Purpose : uint8_t {
   kTrain,
-  kFeed,     // the consumer of the batches is not known
-  kMeasure,  // a feed, taken from as fast as it can give: waiting for it is no fault
+  kFeed,     // nothing is known about the consumer of the batches
+  kMeasure,  // batches are taken as fast as possible: waiting for them is no fault
 };
 template <>
 struct Texts<Purpose> {
   static constexpr std::string_view all[] = {"train", "feed", "measure"};
 };
 
-// In which numbers a model's products are computed.
+// The number type in which a model's products are computed.
 enum class ProductType : uint8_t { kUnknown, kFloat32, kBFloat16 };
 template <>
 struct Texts<ProductType> {
   static constexpr std::string_view all[] = {"", "float32", "bfloat16"};
 };
 
-// What a run on Headway is doing, as its training thread says.
+// What a run on Headway is doing, as its training thread reports it.
 enum class RunPhase : uint8_t {
   kNone,
   kBuilding,
@@ -72,7 +72,7 @@ enum class RunPhase : uint8_t {
   kCallbacks,
   kFinishing,
   kEnded,
-  kConsuming,  // whoever is fed is busy with a batch, or away
+  kConsuming,  // the consumer is busy with a batch, or away
 };
 template <>
 struct Texts<RunPhase> {
@@ -88,10 +88,10 @@ enum class NoteKind : uint8_t {
   kWarning,
   kError,
   kStall,             // who waits for what
-  kProbe,             // what the probe before a run met
-  kCause,             // the problem, of an error that knows its cause
-  kRemedy,            // of that error
-  kNanOrigin,         // where the first value that is no number was made
+  kProbe,             // what the replay before a run found
+  kCause,             // of an error that knows its cause: the problem
+  kRemedy,            // ... and what to do
+  kNanOrigin,         // where the first value that is not a number was made
   kLeftOut,           // weights that the loss does not reach
   kCheckpointFailed,  //
 };
@@ -102,12 +102,12 @@ struct Texts<NoteKind> {
       "cause", "remedy",  "nan-origin", "left-out", "checkpoint-failed"};
 };
 
-// Which process of those that are watched.
+// The role of a watched process.
 enum class Role : uint8_t {
   kOther,
-  kMain,    // whose main thread trains
-  kWorker,  // started by it
-  kRank,    // trains beside it
+  kMain,    // its main thread trains
+  kWorker,  // started by the main process
+  kRank,    // trains beside the main process
 };
 template <>
 struct Texts<Role> {
@@ -120,7 +120,7 @@ enum class SlowCall : uint8_t {
   kScatter,         // np.add.at: one number after another
   kGrowingArray,    // an array that is copied whole to become longer
   kPythonOverRows,  // a Python function for each row or value
-  kFrontOfList,     // what is behind it moves up
+  kFrontOfList,     // moves all elements after it
   kDeepCopy,        //
   kInverse,         // of a matrix
 };
@@ -132,22 +132,22 @@ struct Texts<SlowCall> {
 
 // What a program's source says that may explain why little or nothing is learnt.
 enum class Hint : uint8_t {
-  kSecondSoftmax,     // the model ends in a softmax or sigmoid, and its loss applies one itself
-  kMissingSoftmax,    // the loss takes probabilities, and the model ends in something else
+  kSecondSoftmax,     // the model ends in a softmax or sigmoid, and its loss applies one, too
+  kMissingSoftmax,    // the loss expects probabilities, but the model ends in something else
   kOneUnitSoftmax,    // a softmax over one unit is always 1
-  kRectifiedOutput,   // the model ends in a ReLU, its targets may be below zero
-  kBoundedOutput,     // the model ends in a sigmoid or tanh, its targets may be larger
-  kHeldWeights,       // weights are told not to change
-  kNoStep,            // gradients are made, and nothing makes a step with them
+  kRectifiedOutput,   // the model ends in a ReLU, but its labels may be below zero
+  kBoundedOutput,     // the model ends in a sigmoid or tanh, but its labels may be larger
+  kHeldWeights,       // weights are set not to change
+  kNoStep,            // gradients are computed, but no step uses them
   kClearedGradients,  // ... are cleared before the step
-  kOtherWeights,      // the optimizer has weights of a model that is not trained
+  kOtherWeights,      // the optimizer holds weights of a model that is not trained
   kReplacedLayers,    // a layer was replaced after the optimizer was made
-  kConstantWeights,   // weights begin as zeros, or all alike
+  kConstantWeights,   // weights begin as zeros, or all equal
   kSaturatingLayers,  // many layers of sigmoid or tanh
   kCutGradient,       // something between loss and weights has no gradient
-  kHighRate,          // a learning rate that few models bear with this optimizer
-  kLowRate,           // ... with which no step can be seen
-  kUnscaledInput,     // values from 0 to 255, and nothing divides them
+  kHighRate,          // a learning rate too high for most models with this optimizer
+  kLowRate,           // ... so low that steps have no visible effect
+  kUnscaledInput,     // values from 0 to 255 that nothing divides
   kShapeClash,        // a difference of (n, 1) and (n), which is (n, n)
   kShortSchedule,     // a schedule that counts steps is given a number of epochs
 };
@@ -161,7 +161,7 @@ struct Texts<Hint> {
       "shape-clash",    "short-schedule"};
 };
 
-// How the kernel has a process.
+// The kernel's state of a process.
 enum class TaskState : uint8_t { kGone, kRunning, kSleeping, kDisk, kStopped, kZombie };
 template <>
 struct Texts<TaskState> {
@@ -174,13 +174,13 @@ enum class Wait : uint8_t {
   kLock,      // of its own process: a mutex, a queue, other threads
   kFileLock,  // flock, fcntl
   kSleep,
-  kPoll,  // several things at once
+  kPoll,  // several files at once
   kPipe,
   kSocket,
   kChild,
   kTerminal,
-  kDisk,  // a file's content
-  kOpen,  // a file's name
+  kDisk,  // the content of a file
+  kOpen,  // opening a file
   kOther,
 };
 template <>
@@ -190,24 +190,24 @@ struct Texts<Wait> {
                                              "terminal", "disk", "open",      "other"};
 };
 
-// What a stack is about, by the functions of the frameworks it passes through.
+// What a stack is doing, judged by the framework functions in it.
 enum class Activity : uint8_t {
-  kOther,       // none of the user's code, and nothing below
+  kOther,       // no user code, and nothing of the following
   kImport,      // loading modules
   kTrace,       // building or compiling a graph (tf.function, torch.compile, XLA)
   kFetch,       // the training thread gets its next batch
   kPipeline,    // builds an input pipeline, and copies arrays into its graph
   kProduce,     // user code makes samples: generator, Sequence, Dataset, worker process
   kStep,        // forward, backward, optimizer
-  kSync,        // reads a value of the device, or waits until it is done
+  kSync,        // reads a value from the device, or waits for it to finish
   kUpload,      // copies to the device
   kValidate,    //
-  kCallback,    // of fit, logging
+  kCallback,    // callbacks of fit, logging
   kCheckpoint,  // saving
-  kCollective,  // waits for other ranks
-  kRendezvous,  // before they have met
-  kFit,         // elsewhere inside a training call
-  kGarbage,     // collects garbage
+  kCollective,  // waits for other ranks in a collective operation
+  kRendezvous,  // waits until all ranks have connected
+  kFit,         // inside a training call, in nothing of the above
+  kGarbage,     // garbage collection
   kIdle,        // a thread or worker that waits for work
   kUser,        // the user's own code, in nothing of the above
 };
@@ -232,7 +232,7 @@ struct Texts<ProgressSource> {
   static constexpr std::string_view all[] = {"", "output", "variables"};
 };
 
-// What a line of a program's output, or the exception it died of, tells.
+// What a line of output, or the exception that ended the program, says.
 enum class Remark : uint8_t {
   kOther,
   kOutOfData,            // "ran out of data"
@@ -244,11 +244,11 @@ enum class Remark : uint8_t {
   kWorkerDied,           //
   kSharedMemory,         //
   kNotPicklable,         //
-  kCudaProblem,          // driver, libraries, kernels do not fit
+  kCudaProblem,          // driver, libraries and kernels do not match
   kDiskFull,             //
   kTooManyFiles,         //
-  kRankLost,             // a collective's other end has closed
-  kBroadcasts,           // a loss of shapes (n, 1) and (n)
+  kRankLost,             // the other end of a collective has closed
+  kBroadcasts,           // a loss from the shapes (n, 1) and (n)
 };
 template <>
 struct Texts<Remark> {
@@ -269,7 +269,7 @@ struct Texts<Remark> {
                                              "broadcasts"};
 };
 
-// What is said of a run as a whole. kEnded: nobody can say how; kNotWatched: nothing can be said.
+// The state of a run as a whole. kEnded: how it ended is unknown; kNotWatched: nothing is known.
 enum class State : uint8_t {
   kHealthy,
   kSlow,
@@ -286,7 +286,7 @@ struct Texts<State> {
                                              "crashed", "finished", "ended", "not-watched"};
 };
 
-// How the training thread, and whoever it waits for, spends its time: every moment belongs to one.
+// What the training thread, or what it waits for, does: every moment belongs to one account.
 enum class Account : uint8_t {
   kUnknown,
   kPrepares,          // before training: modules, the user's own code

@@ -19,13 +19,13 @@ bool has_one_of(std::string_view name, const std::array<std::string_view, N>& wo
   });
 }
 
-// "vocoder", "augmentor": a part of the program, of which there are several to choose from.
+// "vocoder", "augmentor": a part of the program that is chosen from several.
 bool names_a_doer(std::string_view word) {
   return word.size() >= 5 && (word.ends_with("er") || word.ends_with("or")) && word != "cipher" &&
          word != "master" && word != "authenticator" && word != "other" && word != "answer";
 }
 
-// "pooling", "normalization": how something is done, of which there are several ways.
+// "pooling", "normalization": a method that is chosen from several.
 bool names_a_way(std::string_view word) {
   constexpr std::array<std::string_view, 5> kEndings = {"ing", "tion", "sion", "ment", "ance"};
   constexpr std::array<std::string_view, 9> kAsked = {
@@ -37,7 +37,7 @@ bool names_a_way(std::string_view word) {
                      [&](std::string_view ending) { return word.ends_with(ending); });
 }
 
-// "linestyle", "fontsize": two words of the list in one; "snakefile": any file.
+// "linestyle", "fontsize": two words of the list joined; "snakefile": any file.
 bool is_joined(std::string_view word) {
   for (const std::string_view place : {"file", "dir", "path", "folder"})
     if (word.size() > place.size() + 2 && word.ends_with(place))
@@ -51,7 +51,7 @@ bool is_joined(std::string_view word) {
   return false;
 }
 
-// Settings of the libraries and of the scheduler begin so.
+// Prefixes of the settings of libraries and of the scheduler.
 bool is_setting(std::string_view name) {
   constexpr std::array<std::string_view, 33> kHeads = {
       "PYTORCH_",    "TORCH_",  "TORCHELASTIC_", "TF_",    "CUDA_",     "CUDNN_",  "CUBLAS_",
@@ -63,8 +63,8 @@ bool is_setting(std::string_view name) {
                      [&](std::string_view head) { return name.starts_with(head); });
 }
 
-// "SSH_AUTH_SOCK=/run/x", "--password-file /etc/x", "CREDENTIALS=~/gcloud/key.json": where a secret
-// lies is none.
+// "SSH_AUTH_SOCK=/run/x", "--password-file /etc/x", "CREDENTIALS=~/gcloud/key.json": the location
+// of a secret is not a secret.
 bool is_place_of_secret(std::string_view name, std::string_view value) {
   constexpr std::array<std::string_view, 6> kPlaces = {"sock", "socket", "path",
                                                        "file", "dir",    "folder"};

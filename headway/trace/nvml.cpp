@@ -10,7 +10,7 @@
 namespace headway {
 namespace {
 
-// The part of NVML's interface that is used, as its documentation lays it out.
+// The part of NVML's interface that is used, as in its documentation.
 using Device = void*;
 struct Utilisation {
   unsigned gpu, memory;
@@ -24,12 +24,12 @@ struct ProcessInfo {
   unsigned gpu_instance, compute_instance;
 };
 constexpr int kOk = 0;
-constexpr int kCores = 1;  // among the clocks
+constexpr int kCores = 1;  // index of this clock
 constexpr unsigned kMostProcesses = 256;
-// Hardware, heat (twice) and power brake; a software power cap is how many cards work at full load.
+// Hardware, heat (twice) and power brake; a software power cap is normal for cards at full load.
 constexpr unsigned long long kSlowedDown = 0x8 | 0x20 | 0x40 | 0x80;
 
-// Two samples of a GPU's own counters make the means of what lies between.
+// Two samples of a GPU's own counters give the means between them.
 using GpmSample = void*;
 struct GpmMetric {
   unsigned id;
@@ -49,7 +49,7 @@ struct GpmSupport {
 struct Metered {
   unsigned id;
   double GpuWork::*field;
-  double unit;  // of one
+  double unit;  // of one counted value
 };
 constexpr double kPercent = 0.01, kMebibyte = 1 << 20;
 constexpr Metered kMetered[] = {
@@ -63,7 +63,7 @@ constexpr Metered kMetered[] = {
     {20, &GpuWork::sent_bps, kMebibyte},
     {21, &GpuWork::received_bps, kMebibyte},
 };
-constexpr double kSoonestS = 0.2;  // the driver wants 0.1 s at least between two
+constexpr double kSoonestS = 0.2;  // seconds; the driver needs at least 0.1 s between two
 
 }  // namespace
 
@@ -97,8 +97,8 @@ struct Nvml::Impl {
   int (*gpm_sample)(Device, GpmSample) = nullptr;
   int (*gpm_metrics)(GpmMetrics*) = nullptr;
   struct Meter {
-    GpmSample before = nullptr, now = nullptr;  // nullptr: not to be had
-    int64_t at_ns = 0;                          // of `before`; 0: never
+    GpmSample before = nullptr, now = nullptr;  // nullptr: not available
+    int64_t at_ns = 0;                          // of `before`; 0: none yet
   };
   std::map<size_t, Meter> meters{};
 

@@ -4,7 +4,7 @@
 
 #include "headway/trace/outside.h"
 
-// What was seen from outside, field by field, once for both directions.
+// The fields of what was seen from outside, listed once for reading and writing.
 namespace headway {
 
 template <typename T, typename F>

@@ -6,8 +6,8 @@
 namespace headway {
 namespace {
 
-// Words of options, of names in code, of the errors of Python and its libraries. No word that
-// people take for a password, but for the few that no program can do without.
+// Words of options, of names in code, of errors of Python and its libraries. No words that people
+// use as passwords, except the few that every program needs.
 constexpr std::string_view kWords =
     "a aarch ab ablation ablations aborted about above abs absolute abstract acc accelerate "
     "acceleration access accessible account accum accumulate accumulation accuracy act "
@@ -254,7 +254,7 @@ constexpr std::string_view kNumbered =
     "vol warmup wav weight wgan wideresnet width wikitext window windows wmt word worker x "
     "xception xl y yolo yolov z zh ";
 
-// What programs are told to do.
+// Words that tell a program what to do.
 constexpr std::string_view kCommands =
     "activate allow attach backup branch bundle cancel checkout cleanup client cluster commit "
     "competitions compose configure connect console control convert create daemon deactivate "
@@ -266,7 +266,7 @@ constexpr std::string_view kCommands =
     "switch sync tail tee time timeout tune uninstall update upgrade upload validate verify watch "
     "worker wrap xargs ";
 
-// What English sentences are made of, beside those. Nothing of what they speak about.
+// Other words that English sentences are made of, but not those for their subjects.
 constexpr std::string_view kSpeech =
     "authenticate configure decrypt encrypt renew revoke rotate "
     "able accept accepts accord according achieve acquire across actual adapt addition "

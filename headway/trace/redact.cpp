@@ -10,7 +10,7 @@
 namespace headway {
 namespace {
 
-constexpr size_t kLongestName = 64;  // of what may stand before = or :
+constexpr size_t kLongestName = 64;  // characters of a name before = or :
 
 bool is_name(char c) { return is_alnum(c) || c == '_' || c == '-' || c == '.'; }
 
@@ -21,18 +21,18 @@ bool is_scheme(std::string_view word) {
          std::find(kSchemes.begin(), kSchemes.end(), words[0]) != kSchemes.end();
 }
 
-// What stands behind a name that promises a secret: where it begins and ends.
+// The value after a name that may belong to a secret: where it begins and ends.
 struct Span {
   size_t from, to;
 };
-Span value_behind(std::string_view text, size_t name_end, bool is_option) {
+Span value_after(std::string_view text, size_t name_end, bool is_option) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
   const auto quote = [](char c) { return c == '"' || c == '\'' || c == '\\'; };
   size_t at = end_of(text, end_of(text, name_end, quote), blank);
   const bool assigned = at < text.size() && (text[at] == '=' || text[at] == ':');
   if (!assigned && !is_option) return {0, 0};
   if (assigned) at = end_of(text, at + 1, blank);
-  // A quoted value ends at its quote, any other at a space or at what parts words.
+  // A quoted value ends at its quote, any other at a space or a separator.
   size_t begin = end_of(text, at, quote);
   const char closing = begin > at ? text[begin - 1] : '\0';
   const auto inside = [&](char c) {
@@ -40,7 +40,7 @@ Span value_behind(std::string_view text, size_t name_end, bool is_option) {
     return !is_blank(c) && std::string_view(",;&\"')}]").find(c) == std::string_view::npos;
   };
   size_t end = end_of(text, begin, inside);
-  if (is_scheme(text.substr(begin, end - begin))) {  // the word behind it is the secret
+  if (is_scheme(text.substr(begin, end - begin))) {  // the word after it is the secret
     begin = end_of(text, end, blank);
     end = end_of(text, begin, inside);
   }
@@ -61,7 +61,7 @@ std::string hide_named(std::string_view text) {
     out += name;
     at = end;
     if (name.size() > kLongestName || !names_a_secret(name)) continue;
-    const Span value = value_behind(text, end, name.starts_with("--"));
+    const Span value = value_after(text, end, name.starts_with("--"));
     if (value.to <= value.from || is_switch(text.substr(value.from, value.to - value.from)))
       continue;
     out += text.substr(end, value.from - end);

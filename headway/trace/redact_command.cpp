@@ -15,7 +15,7 @@ namespace {
 
 const std::string kGone(kHidden);
 
-enum class Trust { kNone, kUnknown, kKnown };  // in what stands behind a name
+enum class Trust { kNone, kUnknown, kKnown };  // in the value after a name
 
 Trust trust_in(std::string_view name) {
   if (names_a_secret(name)) return Trust::kNone;
@@ -137,7 +137,7 @@ bool is_filter(std::string_view value) {
   return true;
 }
 
-// A value without signs that part it may be any word where the name is known.
+// Where the name is known, a value without separators may be any word.
 bool is_harmless(std::string_view value, std::string_view name, Trust trust) {
   if (is_short_number(value) || is_plain_path(value)) return !is_shaped(value);
   if (names_a_hash(name) && is_hash(value)) return true;
@@ -186,7 +186,7 @@ bool is_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && !is_digit(word[1]) && word[1] != '.';
 }
 
-// "-j8", "-vv", "-batch_size" as they are; "-pswordfish" without what may be a value.
+// "-j8", "-vv", "-batch_size" unchanged; "-pswordfish" without what may be a value.
 std::string shown_short(std::string_view word) {
   if (word.size() <= 2) return std::string(word);
   const std::string_view rest = word.substr(2);
@@ -213,7 +213,7 @@ std::string redact_lines(std::string_view code) {
   return out;
 }
 
-// "--metrics bleu rouge": further words behind it belong to it, too.
+// "--metrics bleu rouge": the words after the first value belong to it, too.
 bool takes_several(std::string_view option) {
   return option.ends_with("s") && option.size() > 3 && is_known_name(option);
 }
@@ -224,7 +224,7 @@ bool logs_in(std::string_view program) {
   return std::find(kPrograms.begin(), kPrograms.end(), name) != kPrograms.end();
 }
 
-// "ina@gpu01", "ina@nas:/sets": ssh takes no password there.
+// "ina@gpu01", "ina@nas:/sets": ssh takes no password in this place.
 bool is_user_at_host(std::string_view word) {
   const size_t at = std::min(word.find('@'), word.size());
   const std::string_view user = word.substr(0, at);
@@ -237,7 +237,7 @@ bool is_user_at_host(std::string_view word) {
          (path.size() <= 1 || is_plain_path(path.substr(1)));
 }
 
-// Goes over the words of a command line from left to right.
+// Processes the words of a command line from left to right.
 class Command {
  public:
   explicit Command(std::string_view program) { see(program); }
@@ -284,7 +284,7 @@ class Command {
 
   bool python_ = false, shell_ = false, remote_ = false;
   bool behind_secret_ = false, further_ = false;
-  std::string option_;  // the word before, when it waits for a value
+  std::string option_;  // the previous word, if it needs a value
 };
 
 std::vector<std::string> parted(std::string_view text) {
@@ -301,7 +301,7 @@ std::vector<std::string> parted(std::string_view text) {
 
 std::vector<std::string> redact_command(const std::vector<std::string>& words) {
   if (words.empty()) return {};
-  // A process that renamed itself has all in one word.
+  // A process that changed its title has everything in one word.
   if (words.size() == 1 && words[0].find(' ') != std::string::npos)
     return redact_command(parted(words[0]));
   std::vector<std::string> out;

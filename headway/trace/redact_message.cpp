@@ -22,7 +22,7 @@ bool is_all(std::string_view text, bool (*is)(char)) {
   return std::all_of(text.begin(), text.end(), is);
 }
 
-// "Sch#loss", "me@host": a sign between letters that only passwords and logins have.
+// "Sch#loss", "me@host": a sign between letters that only appears in passwords and logins.
 bool is_joined_oddly(std::string_view text) {
   for (size_t i = 1; i + 1 < text.size(); ++i)
     if (std::string_view("@#!$^&").find(text[i]) != std::string_view::npos &&
@@ -31,7 +31,7 @@ bool is_joined_oddly(std::string_view text) {
   return false;
 }
 
-// What stands before the host: "'Ru3be@mirror.example.org'" is the end of a login.
+// What comes before the host: "'Ru3be@mirror.example.org'" is the end of a login.
 size_t end_of_login_in(std::string_view core) {
   const size_t at = core.rfind('@');
   if (at == core.npos || at == 0) return 0;
@@ -42,7 +42,7 @@ size_t end_of_login_in(std::string_view core) {
   return named ? at : 0;
 }
 
-// Pieces between signs, each a word of the list or a number.
+// Pieces between signs, each of them a word of the list or a number.
 bool is_plain_piece(std::string_view text, bool strict) {
   if (is_everyday_compound(text) || is_joined_oddly(text)) return false;
   for (size_t at = 0; at < text.size();) {
@@ -72,7 +72,7 @@ bool is_spoken_piece(std::string_view text) {
   return true;
 }
 
-// Behind these words Python quotes names of the code, not values.
+// After these words Python quotes names in the code, not values.
 bool names_code(std::string_view before, std::string_view after) {
   before.remove_prefix(end_of(before, 0, [](char c) { return c == '<' || c == '('; }));
   constexpr std::array<std::string_view, 12> kBefore = {
@@ -83,7 +83,7 @@ bool names_code(std::string_view before, std::string_view after) {
   return doer || is_one_of(before, kBefore) || after == "object";
 }
 
-// What the sentence is about: these words are no secret themselves, unless they are quoted.
+// Words for the topic of the sentence: not secret themselves, unless they are quoted.
 bool is_topic(std::string_view word) {
   constexpr std::array<std::string_view, 10> kWords = {
       "Errno",       "signature",      "password",       "Password", "passphrase",
@@ -91,7 +91,7 @@ bool is_topic(std::string_view word) {
   return is_one_of(word, kWords);
 }
 
-// "specified", "missing", "automatically": the endings of words that sentences are made of.
+// "specified", "missing", "automatically": endings that are typical of words in sentences.
 bool is_inflected(std::string_view word) {
   constexpr std::array<std::string_view, 24> kEndings = {
       "ing",  "ed",    "tion", "tions", "sion", "ly",   "able", "ible",
@@ -104,7 +104,7 @@ bool is_inflected(std::string_view word) {
          });
 }
 
-// Behind these words the secret itself is told: "the token is x", "log in with x".
+// After these words comes the secret itself: "the token is x", "log in with x".
 bool tells(std::string_view before) {
   constexpr std::array<std::string_view, 10> kWords = {"is",    "was", "be",    "with",    "as",
                                                        "using", "got", "tried", "default", "e.g."};
@@ -120,18 +120,18 @@ struct Word {
   std::string_view before, after;  // its neighbours
   Care care = Care::kSpoken;
   bool quoted = false;
-  bool code = false;    // in `these`
-  bool hashes = false;  // the line speaks of them
+  bool code = false;    // between backquotes
+  bool hashes = false;  // the line mentions hashes
 };
 
-// KeyError: 'api_key', argument 'use_auth_token': the name of a secret, where no value is told.
+// KeyError: 'api_key', argument 'use_auth_token': the name of a secret, without its value.
 bool is_quoted_name(std::string_view core, std::string_view before) {
   if (!names_a_secret(core) || !is_made_of_names(core)) return false;
   if (words_of(core).size() > 1 && (before == "key" || before == "Key")) return true;
   return !names_a_secret(before.ends_with("Error:") ? "" : before) && !tells(before);
 }
 
-// "TODO: rotate the token": what comments begin with.
+// "TODO: rotate the token": the first word of a comment.
 bool is_heading(std::string_view core, const Word& word) {
   const bool first = std::none_of(word.before.begin(), word.before.end(), is_alnum);
   return first && core.size() <= 12 && !word.after.empty() && is_all(core, is_upper);
@@ -208,7 +208,7 @@ std::string shown(std::string_view chunk, const Word& word) {
   return std::string(chunk.substr(0, begin)) + middle + std::string(chunk.substr(end));
 }
 
-// Does it speak of a secret? "the padding token" does not, nor do "missing key(s)".
+// Does it mention a secret? "the padding token" does not, nor does "missing key(s)".
 bool speaks_of_secrets(std::string_view line) {
   std::string_view before, chunk;
   for (size_t at = 0; at < line.size();) {
@@ -233,7 +233,7 @@ bool is_long_option(std::string_view chunk) {
                      [](char c) { return is_lower(c) || c == '-' || c == '_'; });
 }
 
-// Opens or closes a quotation of several words?
+// Does it open or close a quotation of several words?
 bool opens(std::string_view chunk, char quote) {
   size_t first = chunk.find_first_not_of("([{=:");
   if (first == std::string_view::npos) return false;
@@ -242,8 +242,8 @@ bool opens(std::string_view chunk, char quote) {
   return chunk.find(quote, first + 1) == std::string_view::npos;
 }
 
-// "  db_password: two: words" in a file that an error quotes: where the value begins, which goes on
-// to the end of the line. 0 when it is anything else.
+// "  db_password: two: words" in a file that an error quotes: where the value begins, which
+// continues to the end of the line. 0 if it is anything else.
 size_t value_of_secret(std::string_view line) {
   const auto before_name = [](char c) {
     return is_blank(c) || is_quote(c) || c == '-' || c == '{';
@@ -282,7 +282,7 @@ std::string redact_sentence(std::string_view line, Care care) {
                              : std::string_view();
   };
   std::string out;
-  char quotation = '\0';  // open, over several words
+  char quotation = '\0';  // the open quote, if a quotation has several words
   size_t done = 0;
   for (size_t i = 0; i < chunks.size(); ++i) {
     const std::string_view chunk = text(i);
@@ -319,7 +319,7 @@ std::string redact_exception(std::string_view text) {
   const std::string whole = hide_private_keys(std::string(text));
   text = whole;
   std::string out;
-  bool below_place = false;  // of code: File "train.py", line 3, in main
+  bool below_place = false;  // after File "train.py", line 3, in main
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);

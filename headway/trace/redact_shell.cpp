@@ -13,7 +13,7 @@ namespace {
 
 bool is_operator(char c) { return c == ';' || c == '|' || c == '&' || c == '(' || c == ')'; }
 
-// Where the word that begins at `at` ends: quotes hold blanks together.
+// The end of the word that begins at `at`; blanks inside quotes belong to the word.
 size_t end_of_word(std::string_view text, size_t at) {
   char quote = '\0';
   for (; at < text.size(); ++at) {
@@ -55,13 +55,13 @@ struct Word {
   std::string bare;  // without its quotes
 };
 
-// As it is where its bare text may stay.
+// The word unchanged, if redacting its text without quotes changed nothing.
 std::string shown(std::string_view word, const std::string& bare, const std::string& redacted) {
   if (redacted == bare) return std::string(word);
   return bare == word ? redacted : std::string(kHidden);
 }
 
-// One command of several: assignments, the program, what it is told.
+// A single command: assignments, the program, its arguments.
 class ShellCommand {
  public:
   void add(std::string_view text, size_t begin, size_t end) {

@@ -23,7 +23,7 @@ bool has_one_of(std::string_view name, const std::array<std::string_view, N>& wo
   });
 }
 
-// Who is called so is often handed a secret, named or not.
+// A function or variable with this name is often given a secret, by keyword or not.
 bool takes_a_secret(std::string_view name) {
   constexpr std::array<std::string_view, 14> kWords = {
       "login", "connect", "connection",  "authenticate", "unlock", "decrypt", "encrypt",
@@ -31,7 +31,7 @@ bool takes_a_secret(std::string_view name) {
   return names_a_secret(name) || has_one_of(name, kWords);
 }
 
-// What is called so is one of a few choices, or the name of something.
+// Something with this name is one of a few choices, or the name of something.
 bool takes_a_name(std::string_view name) {
   constexpr std::array<std::string_view, 39> kWords = {
       "classes",    "labels",        "categories", "vocab",    "cmap",    "subset",    "columns",
@@ -43,7 +43,7 @@ bool takes_a_name(std::string_view name) {
   return has_one_of(name, kWords);
 }
 
-// "bbox_inches": who names an argument so well knows what it takes.
+// "bbox_inches": an argument with such a specific name has a known meaning.
 bool is_particular(std::string_view name) {
   const std::vector<std::string> words = words_of(name);
   return words.size() > 1 && words.back().size() > 3 && is_spoken_name(name) &&
@@ -51,7 +51,7 @@ bool is_particular(std::string_view name) {
          !says_nothing(words.back());
 }
 
-// Who is called so is handed the name of a part of the program, a file or a column.
+// A function with this name takes the name of a part of the program, of a file or of a column.
 bool asks_for_a_name(std::string_view callee) {
   constexpr std::array<std::string_view, 28> kWords = {
       "file",     "startswith", "endswith", "glob",    "folder",  "download", "path",
@@ -61,13 +61,13 @@ bool asks_for_a_name(std::string_view callee) {
   return has_one_of(callee, kWords);
 }
 
-// Who is called so is handed the name of a model or of data, with a number in it.
+// A function with this name takes the name of a model or dataset, with a number in it.
 bool asks_for_a_model(std::string_view callee) {
   return has_one_of(
       callee, std::array<std::string_view, 5>{"pretrained", "dataset", "make", "tfds", "model"});
 }
 
-// Who is called so is handed sentences.
+// Something with this name is given sentences.
 bool takes_sentences(std::string_view name) {
   constexpr std::array<std::string_view, 25> kWords = {
       "prompt",   "sentence", "msg",       "print",   "log",   "logger", "logging",
@@ -77,7 +77,7 @@ bool takes_sentences(std::string_view name) {
   return has_one_of(name, kWords);
 }
 
-// Who is called so is handed the name of a setting: os.environ["HF_TOKEN"] holds no secret itself.
+// This function takes the name of a setting: os.environ["HF_TOKEN"] contains no secret itself.
 bool asks_for_a_setting(std::string_view callee) {
   return has_one_of(callee, std::array<std::string_view, 3>{"environ", "getenv", "env"});
 }
@@ -87,26 +87,26 @@ bool looks_up(std::string_view callee) {
   return has_one_of(callee, std::array<std::string_view, 4>{"get", "pop", "getattr", "hasattr"});
 }
 
-// f"Bearer {token}": what it holds is in the variable.
+// f"Bearer {token}": the secret is in the variable.
 bool is_scheme(std::string_view text) {
   const std::vector<std::string> words = words_of(text);
   return words.empty() || (words.size() == 1 &&
                            (words[0] == "bearer" || words[0] == "token" || words[0] == "basic"));
 }
 
-// Who is called so is handed a question to the user.
+// A function with this name asks the user a question.
 bool asks_the_user(std::string_view callee) {
   return has_one_of(callee,
                     std::array<std::string_view, 4>{"getpass", "input", "prompt", "confirm"});
 }
 
-// What is called so explains an option to the user.
+// Something with this name explains an option to the user.
 bool takes_help(std::string_view name) {
   return has_one_of(
       name, std::array<std::string_view, 5>{"help", "description", "desc", "epilog", "usage"});
 }
 
-// Who is called so is handed a command: its words may be anything.
+// A function with this name takes a command: its words may be anything.
 bool takes_a_command(std::string_view name) {
   constexpr std::array<std::string_view, 12> kWords = {"run",  "popen", "call",    "output",
                                                        "exec", "spawn", "system",  "cmd",
@@ -114,7 +114,7 @@ bool takes_a_command(std::string_view name) {
   return has_one_of(name, kWords);
 }
 
-// "cfg.scheduler": says what stands behind it.
+// "cfg.scheduler": the name says what the value is.
 bool is_telling(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('.') + 1);
   return last.size() >= 3 && is_spoken_name(last) && !says_nothing(last) && !names_a_secret(last);
@@ -131,7 +131,7 @@ bool is_einsum(std::string_view text) {
   return text.find("->") != text.npos;
 }
 
-// "session_id": row["session_id"] holds no secret itself.
+// "session_id": row["session_id"] contains no secret itself.
 bool is_column(std::string_view text) {
   return text.find('_') != text.npos && is_spoken_name(text) &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower(c) || c == '_'; });
@@ -145,7 +145,7 @@ bool is_option(std::string_view text) {
                      [](char c) { return is_lower(c) || c == '-' || c == '_'; });
 }
 
-// "if not token: ...": what stands behind the colon is a statement.
+// "if not token: ...": what follows the colon is a statement.
 bool begins_a_block(std::string_view line) {
   constexpr std::array<std::string_view, 6> kWords = {"if",  "elif", "while",
                                                       "for", "with", "except"};
@@ -165,7 +165,7 @@ size_t end_of_string(std::string_view line, size_t from, std::string_view quotes
   return line.size();
 }
 
-// Goes over one line of code. The whole of it is suspicious when any name in it speaks of secrets.
+// Processes one line of code. All of it is suspicious if any name in it may belong to a secret.
 class SourceLine {
  public:
   explicit SourceLine(std::string_view line) : line_(line) { find_suspicion(); }
@@ -190,7 +190,7 @@ class SourceLine {
     }
   }
 
-  // Python's own "pass", with nothing but a remark behind it?
+  // Is this Python's `pass`, followed by nothing but a comment?
   bool is_statement(size_t begin, size_t end) const {
     end = end_of(line_, end, is_blank);
     return line_.find_first_not_of(" \t") == begin && (end == line_.size() || line_[end] == '#');
@@ -288,7 +288,7 @@ class SourceLine {
 
   bool is_default_of_secret() const { return of_secret_ && target_ == "default"; }
 
-  // Names of choices, but not what a user has given.
+  // Names of choices, but not the user's input.
   bool is_compared_name() const {
     const size_t dot = target_.rfind('.');
     return !login_ && is_telling(target_) && !target_.ends_with("en") && !target_.ends_with("ed") &&
@@ -308,7 +308,7 @@ class SourceLine {
     return list && !command_ && (target_.empty() || is_telling(target_));
   }
 
-  // The first that a call is handed, or a help text: speaks of secrets, holds none.
+  // The first argument of a call, or a help text: it mentions secrets, but contains none.
   bool only_names(std::string_view content) const {
     const std::string callee = calls_.empty() ? "" : calls_.back();
     const bool setting =
@@ -369,7 +369,7 @@ class SourceLine {
     return redact_sentence(text, care) == text;
   }
 
-  // f"loss {loss:.3f}" without what stands in braces: that is code.
+  // f"loss {loss:.3f}" without what is in braces: that is code.
   static std::string without_fields(std::string_view text) {
     std::string out;
     int depth = 0;
@@ -415,18 +415,18 @@ class SourceLine {
   std::string_view line_;
   std::string out_;
   bool suspicious_ = false;
-  bool command_ = false;              // the line makes one
-  bool login_ = false;                // it has the name of a user
+  bool command_ = false;              // the line makes a command
+  bool login_ = false;                // the line contains the name of a user
   bool in_path_ = false;              // root / "data"
-  bool key_ = false;                  // of a dict
+  bool key_ = false;                  // the text is the key of a dict
   std::string assigned_;              // the first name that the line sets
   std::string open_;                  // brackets
   int depth_ = 0, target_depth_ = 0;  // of brackets
   bool assert_ = false;
-  bool sentence_ = false;           // behind raise, or behind the comma of assert
-  bool index_ = false;              // right behind [
-  bool first_ = false;              // in brackets, before a comma
-  bool of_secret_ = false;          // behind "--password"
+  bool sentence_ = false;           // after raise, or after the comma of assert
+  bool index_ = false;              // directly after [
+  bool first_ = false;              // first in its brackets, before a comma
+  bool of_secret_ = false;          // after "--password"
   std::string name_, target_;       // the last name; the one that is assigned to
   std::vector<std::string> calls_;  // whose parentheses are open
 };

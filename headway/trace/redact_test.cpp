@@ -11,7 +11,7 @@
 namespace headway {
 namespace {
 
-// In pieces, so that nobody who scans this repository for secrets is frightened.
+// In pieces, so that scanners for secrets do not report this repository.
 const std::string kAws = std::string("AKIA") + "IOSFODNN7EXAMPLE";
 const std::string kGitHub = std::string("ghp_") + "16C7e42F292c6912E7710c838347Ae178B4a";
 const std::string kJwt = std::string("eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9") +

@@ -35,7 +35,7 @@ bool is_harmless_part(std::string_view part) {
   return !is_shaped(named) && (is_spoken_name(named) || is_plain_path(part));
 }
 
-// "transformers.git@v4.28.1", "@author": a version or a name, not a login; that stands before a
+// "transformers.git@v4.28.1", "@author": a version or a name, not a login, which would be before a
 // host.
 bool is_reference(std::string_view part) {
   const size_t sign = part.find('@');
@@ -46,7 +46,7 @@ bool is_reference(std::string_view part) {
   return plain && !is_shaped(part) && (before.empty() || is_harmless_part(before));
 }
 
-// "postgresql://trainer@host": these ask for a password apart from the name of the user.
+// "postgresql://trainer@host": these programs ask for the password separately.
 bool is_user_alone(std::string_view scheme, std::string_view login) {
   constexpr std::array<std::string_view, 12> kSchemes = {
       "ssh",   "sftp",       "rsync",    "git",   "ftp",     "hdfs",
@@ -58,7 +58,7 @@ bool is_user_alone(std::string_view scheme, std::string_view login) {
          std::all_of(login.begin(), login.end(), is_lower);
 }
 
-// Behind /webhooks/, /token/ and the like stands the secret itself.
+// After /webhooks/, /token/ and the like comes the secret itself.
 std::string redact_parts(std::string_view path, bool secret) {
   std::string_view before;
   return each_between(path, "/", [&](std::string_view part) {
@@ -137,7 +137,7 @@ std::string redact_url(std::string_view url) {
   out += redact_parts(parts, host.starts_with("hooks.") || names_a_secret(host));
   if (query == rest.size()) return out;
   const bool search = host.starts_with("search.") || parts.find("search") != parts.npos;
-  // Behind # often a path: "#/runs/12"
+  // After # there is often a path: "#/runs/12"
   return out + rest[query] +
          each_between(rest.substr(query + 1), "?#", [&](std::string_view piece) {
            return piece.starts_with("/") ? redact_parts(piece, false) : redact_query(piece, search);

@@ -13,7 +13,7 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Nobody calls anything else so.
+// Words that are only used for secrets.
 constexpr std::array<std::string_view, 50> kSecrets = {
     "mfa",        "tfa",         "psw",           "pswd",
     "sessionid",  "sid",         "unauthorized",  "password",
@@ -28,12 +28,12 @@ constexpr std::array<std::string_view, 50> kSecrets = {
     "otp",        "totp",        "pin",           "salt",
     "pat",        "dsn",         "webhook",       "license",
     "login",      "mnemonic"};
-// Also inside a longer word: PGPASSWORD, myapikey. But a secretary keeps none.
+// Also inside a longer word: PGPASSWORD, myapikey. But not in "secretary".
 constexpr std::array<std::string_view, 9> kInside = {"password",   "passwd",     "passphrase",
                                                      "secret",     "credential", "apikey",
                                                      "privatekey", "accesskey",  "pgpass"};
 constexpr std::array<std::string_view, 3> kOnlyAlike = {"secretary", "secretaries", "secretariat"};
-// Secrets, but for these words beside them.
+// Secrets, unless one of the harmless words is beside them.
 constexpr std::array<std::string_view, 4> kPerhaps = {"key", "token", "pass", "pin"};
 constexpr std::array<std::string_view, 80> kHarmless = {
     "dim",       "dims",       "id",         "ids",     "size",    "len",       "length",
@@ -51,7 +51,7 @@ constexpr std::array<std::string_view, 80> kHarmless = {
 constexpr std::array<std::string_view, 16> kDoubtless = {
     "api",  "access",  "auth",    "private", "ssh",    "hub",      "account",      "encryption",
     "sign", "refresh", "session", "bot",     "unlock", "security", "verification", "recovery"};
-// A key_holder is a holder, but a token_string is still a token.
+// A key_holder is not a key, but a token_string is still a token.
 constexpr std::array<std::string_view, 24> kStill = {
     "string", "str",  "content", "data",   "env",  "var",  "header",  "raw",
     "plain",  "old",  "new",     "prod",   "dev",  "test", "default", "inline",
@@ -69,7 +69,7 @@ bool is_strong(const std::string& word) {
                      [&](std::string_view part) { return word.find(part) != std::string::npos; });
 }
 
-// The words of one name: what the last of them says is what it is.
+// Judges a name by its words: the last one says what it is.
 bool is_name_of_secret(const std::vector<std::string>& words) {
   const auto any = [&](const auto& list) {
     return std::any_of(words.begin(), words.end(),
@@ -92,7 +92,7 @@ std::vector<std::string> words_of(std::string_view name) {
   bool inside = false;
   for (size_t i = 0; i < name.size(); ++i) {
     const bool letter = is_letter(name[i]);
-    // Also behind capitals in a row: SMTPError.
+    // Also after several capitals in a row: SMTPError.
     const bool begins = letter && inside && is_upper(name[i]);
     const bool hump = begins && (is_lower(name[i - 1]) ||
                                  (i + 1 < name.size() && is_lower(name[i + 1]) && i > 1));

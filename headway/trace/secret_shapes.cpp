@@ -10,9 +10,9 @@
 namespace headway {
 namespace {
 
-constexpr size_t kLongRun = 24;  // of letters and digits, before its shape is looked at
+constexpr size_t kLongRun = 24;  // letters and digits; shorter text has no clear shape
 constexpr size_t kLongHex = 32, kShortPiece = 8;
-constexpr double kRandomTurns = 0.25;  // changes between digits, capitals and the rest, a letter
+constexpr double kRandomTurns = 0.25;  // changes between digits, capitals and the rest, per letter
 
 bool is_base64(char c) {
   return is_alnum(c) || c == '+' || c == '/' || c == '=' || c == '_' || c == '-';
@@ -20,9 +20,9 @@ bool is_base64(char c) {
 
 struct Token {
   std::string_view head;
-  size_t least;  // characters behind it
+  size_t least;  // characters after it
 };
-// By those who hand them out. All but the first two end in a sign that words hardly have.
+// By the services that issue them. All but the first two end in a character rare in words.
 constexpr Token kTokens[] = {
     {"AKIA", 12},     {"ASIA", 12},     {"ghp_", 16},     {"gho_", 16},
     {"ghu_", 16},     {"ghs_", 16},     {"ghr_", 16},     {"github_pat_", 16},
@@ -48,8 +48,8 @@ bool holds_token(std::string_view run) {
   return false;
 }
 
-// "commit 9fceb02d", "expected checksum x, got y": in the same line.
-bool behind_a_hash_word(std::string_view text, size_t at) {
+// "commit 9fceb02d", "expected checksum x, got y": after such a word in the same line.
+bool follows_a_hash_word(std::string_view text, size_t at) {
   constexpr size_t kFar = 100;
   std::string_view before = text.substr(0, at);
   before = before.substr(before.rfind('\n') + 1);
@@ -57,7 +57,7 @@ bool behind_a_hash_word(std::string_view text, size_t at) {
   return names_a_hash(before);
 }
 
-// "Wav2Vec2ForSequenceClassification": words in a row, parted by single digits.
+// "Wav2Vec2ForSequenceClassification": words in a row, separated by single digits.
 bool reads_as_words(std::string_view piece) {
   size_t words = 0;
   for (size_t at = 0; at < piece.size(); ++words) {
@@ -69,8 +69,8 @@ bool reads_as_words(std::string_view piece) {
   return piece.size() >= kUsualLength * words;
 }
 
-// Random letters turn from digit to capital to small at every other place; words and paths do not.
-// Short pieces may be a version or the number of a file.
+// Random letters change between digits, capitals and small letters at every other place; words and
+// paths do not. Short pieces may be a version or the number of a file.
 bool looks_random(std::string_view run) {
   size_t all = 0, hex = 0, digits = 0, letters = 0;
   double turns = 0;
@@ -117,14 +117,14 @@ std::string hide_shaped(std::string_view text) {
     const size_t ending = text.substr(end, 1) == "." ? end_of(text, end + 1, is_alnum) : end;
     const bool file = ending > end + 1 && is_file_ending(text.substr(end + 1, ending - end - 1));
     const std::string_view whole = text.substr(at, (file ? ending : end) - at);
-    const bool hash = is_hash(run) && behind_a_hash_word(text, at);
+    const bool hash = is_hash(run) && follows_a_hash_word(text, at);
     at = end;
     if (hash || !is_shaped(whole)) {
       out += run;
       continue;
     }
     out += kHidden;
-    // A JWT goes on behind its dots.
+    // A JWT continues after its dots.
     while (at + 1 < text.size() && text[at] == '.' && is_base64(text[at + 1]) &&
            run.find("eyJ") != std::string_view::npos) {
       at = end_of(text, at + 1, is_base64);

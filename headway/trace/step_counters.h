@@ -9,7 +9,7 @@
 
 namespace headway {
 
-// What a training step's time goes to.
+// What the time of a training step is spent on.
 enum class StepPhase : uint8_t {
   kWaitForData,
   kUpload,
@@ -20,15 +20,15 @@ enum class StepPhase : uint8_t {
   kCallbacks,
   kCheckpoint,
   kValidation,
-  kConsumer,  // whatever a program that is only fed does with a batch
+  kConsumer,  // what a program that does not train does with a batch
 };
 inline constexpr std::string_view kStepPhaseNames[] = {
     "waiting for data", "upload",    "forward",    "backward",   "optimizer",
     "metrics",          "callbacks", "checkpoint", "validation", "consumer"};
 inline constexpr size_t kStepPhases = std::size(kStepPhaseNames);
-inline constexpr size_t kTrainingPhases = kStepPhases - 1;  // all but the consumer's
+inline constexpr size_t kTrainingPhases = kStepPhases - 1;  // without the consumer's
 
-// Seconds per phase, summed.
+// Seconds spent in each phase.
 struct StepTimes {
   std::array<double, kStepPhases> seconds{};
 
@@ -40,16 +40,16 @@ struct StepTimes {
   }
 };
 
-// Always-on telemetry of one training run. The training thread adds; anyone may read.
+// Always-on telemetry of one training run. The training thread adds; any thread may read.
 class StepCounters {
  public:
-  // Time since the last mark goes to `phase`.
+  // Adds the time since the last mark to `phase`.
   void mark(StepPhase phase) {
     const int64_t now = now_ns();
     ns_[static_cast<size_t>(phase)].fetch_add(now - last_, std::memory_order_relaxed);
     last_ = now;
   }
-  // Time since the last mark goes nowhere.
+  // The time since the last mark is not counted.
   void restart() { last_ = now_ns(); }
   void step_done(int64_t samples) {
     steps_.fetch_add(1, std::memory_order_relaxed);
@@ -68,7 +68,7 @@ class StepCounters {
  private:
   std::array<std::atomic<int64_t>, kStepPhases> ns_{};
   std::atomic<int64_t> steps_{0}, samples_{0};
-  int64_t last_ = 0;  // the training thread's own
+  int64_t last_ = 0;  // used by the training thread only
 };
 
 }  // namespace headway

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kAvailableEveryNs = 1'000'000'000;
 
-// These files are read several times a second: no streams.
+// These files are read several times a second, so without streams.
 std::string contents(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return "";
@@ -28,7 +28,7 @@ std::string contents(const std::string& path) {
   return std::string(buffer, got > 0 ? static_cast<size_t>(got) : 0);
 }
 
-// The number behind `key` where it begins a line or follows a space; 0 when there is none.
+// The number after `key` at the beginning of a line or after a space; 0 if there is none.
 double value_of(std::string_view text, std::string_view key) {
   for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
     if (at > 0 && text[at - 1] != '\n' && text[at - 1] != ' ') continue;
@@ -37,7 +37,7 @@ double value_of(std::string_view text, std::string_view key) {
   return 0;
 }
 
-// The file that counts throttled periods, of the nearest ancestor whose group has a quota.
+// The cpu.stat of the nearest ancestor group that has a quota: it counts throttled periods.
 std::string find_quota_file(const std::string& root, const std::string& process) {
   const auto search = [&](const char* mount, const char* controller) -> std::string {
     for (const std::string& group : cgroup_lineage(root, controller, process)) {
@@ -77,7 +77,7 @@ SystemReading SystemReader::sample() {
 
 void SystemReader::read_stat(SystemReading& out) const {
   const std::string text = contents(proc_ + "/stat");
-  const size_t name_end = text.rfind(')');  // a name may hold anything
+  const size_t name_end = text.rfind(')');  // a name may contain anything
   if (name_end == std::string::npos) return;
   const char* at = text.c_str() + name_end + 1;
   while (*at == ' ') ++at;
@@ -101,7 +101,7 @@ void SystemReader::read_memory(SystemReading& out) {
   out.writable_bytes = static_cast<int64_t>(value_of(status, "VmData:")) << 10;
   if (const int64_t now = now_ns(); now >= available_next_ns_) {
     available_bytes_ =
-        available_memory(root_, process_);  // a dozen files: dearer than all the rest
+        available_memory(root_, process_);  // reads a dozen files: more expensive than all the rest
     available_next_ns_ = now + kAvailableEveryNs;
   }
   out.available_bytes = available_bytes_;
@@ -150,11 +150,11 @@ void SystemReader::read_quota(SystemReading& out) const {
   const std::string text = contents(quota_file_);
   out.quota_periods = static_cast<int64_t>(value_of(text, "nr_periods "));
   out.throttled_count = static_cast<int64_t>(value_of(text, "nr_throttled "));
-  out.throttled_s =  // one of them is there: version 2 in microseconds, version 1 in nanoseconds
+  out.throttled_s =  // only one exists: version 2 in microseconds, version 1 in nanoseconds
       1e-6 * value_of(text, "throttled_usec ") + 1e-9 * value_of(text, "throttled_time ");
 }
 
-// Second number of each thread's schedstat. What an ended thread had waited stays counted.
+// The second number in each thread's schedstat. Waits of ended threads stay counted.
 double SystemReader::run_queue_wait_s() {
   const std::string folder = proc_ + "/task";
   const std::unique_ptr<DIR, int (*)(DIR*)> threads(::opendir(folder.c_str()), ::closedir);

@@ -6,20 +6,20 @@
 
 namespace headway {
 
-// What the kernel knows about one process and what holds it. Seconds and counts since it began,
-// bytes now; 0 where a machine does not tell.
+// What the kernel knows about one process and its cgroup. Times and counts since the process began,
+// bytes as of now; 0 if the machine does not provide them.
 struct SystemReading {
   double cpu_s = 0;             // all threads
-  double run_queue_wait_s = 0;  // ready, but no core was free
+  double run_queue_wait_s = 0;  // threads were ready, but no core was free
   int64_t threads = 0;
   double idle_s = 0;  // of all cores of the machine together
   int64_t rss_bytes = 0, swap_bytes = 0;
-  int64_t writable_bytes = 0;   // asked for, touched or not; what is only set aside is no part
-  int64_t available_bytes = 0;  // may still be taken, cgroup limits included; looked up each second
+  int64_t writable_bytes = 0;   // allocated, used or not; reserved address space is not included
+  int64_t available_bytes = 0;  // can still be taken, within cgroup limits; updated each second
   int64_t major_faults = 0;
-  int64_t read_calls = 0, read_bytes = 0;          // asked for; page cache included
+  int64_t read_calls = 0, read_bytes = 0;          // by system calls; from the page cache too
   int64_t disk_bytes = 0;                          // read from a device
-  double cpu_some_s = 0;                           // PSI: stalled, of the whole machine
+  double cpu_some_s = 0;                           // PSI: stalled, whole machine
   double io_some_s = 0, io_full_s = 0;             // some: at least one task, full: all
   double memory_some_s = 0, memory_full_s = 0;     //
   int64_t quota_periods = 0, throttled_count = 0;  // cgroup CPU quota
@@ -29,7 +29,7 @@ struct SystemReading {
 // Reads /proc and cgroups (v1 and v2). Not for several threads.
 class SystemReader {
  public:
-  // `root` stands for "/" and lets tests bring their own; `process` is a number.
+  // `root` stands for "/" and lets tests use a folder of their own; `process` is a pid or "self".
   explicit SystemReader(std::string root = "", std::string process = "self");
 
   SystemReading sample();
@@ -46,7 +46,7 @@ class SystemReader {
   std::string root_, process_, proc_;
   int64_t available_bytes_ = 0, available_next_ns_ = 0;
   std::string quota_file_;                 // the cpu.stat of the nearest group with a quota
-  std::map<std::string, double> waiting_;  // ns per thread, also those that have ended
+  std::map<std::string, double> waiting_;  // ns per thread, including threads that have ended
 };
 
 }  // namespace headway

@@ -23,14 +23,14 @@
 namespace headway {
 namespace {
 
-constexpr int kSignal = SIGURG;  // ignored by default, so a late one does no harm
+constexpr int kSignal = SIGURG;  // ignored by default, so a late signal does no harm
 constexpr int kMaxFrames = 48;
 constexpr size_t kShownFrames = 14;
 constexpr int kPatienceMs = 200;
 
-// Where the interrupted thread writes. One at a time, under a lock.
+// Where the interrupted thread writes its stack. For one thread at a time, under a lock.
 struct Slot {
-  std::atomic<int> thread{0};  // who is asked; 0: nobody
+  std::atomic<int> thread{0};  // that should write; 0: none
   std::atomic<bool> done{false};
   std::array<void*, kMaxFrames> frames{};
   int count = 0;
@@ -66,7 +66,7 @@ std::vector<void*> frames_of(int thread) {
 class Symbols {
  public:
   Symbols() {
-    // Only what is on this machine, beside the binaries: nothing is fetched.
+    // Uses only debug files on this machine, beside the binaries: nothing is downloaded.
     static const Dwfl_Callbacks kCallbacks = {
         .find_elf = dwfl_linux_proc_find_elf,
         .find_debuginfo = [](Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*,
@@ -102,7 +102,7 @@ class Symbols {
   static std::string_view file_name(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
   }
-  // Without its parameters: types of templates fill screens.
+  // Without parameters: types of templates can fill screens.
   static std::string plain(const char* symbol) {
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> whole(
@@ -149,7 +149,7 @@ std::string state_of(const std::string& folder) {
   }
 }
 
-// The handler and the kernel's way to it say nothing.
+// Removes the frames of the signal handler and of the kernel's call to it.
 void drop_signal_frames(std::vector<std::string>& frames) {
   const auto handler = std::find_if(frames.begin(), frames.end(), [](const std::string& f) {
     return f.find("answer") != std::string::npos;
@@ -176,10 +176,10 @@ std::vector<ThreadStack> thread_stacks() {
   struct sigaction before {};
   if (::sigaction(kSignal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
       (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)) {
-    return stacks;  // the program's own
+    return stacks;  // the program uses the signal itself
   }
   std::array<void*, 4> warm{};
-  ::backtrace(warm.data(), warm.size());  // loads what it needs, here and not in a handler
+  ::backtrace(warm.data(), warm.size());  // loads its library here and not in a handler
   struct sigaction ours {};
   ours.sa_handler = answer;
   ours.sa_flags = SA_RESTART;

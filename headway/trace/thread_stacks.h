@@ -5,7 +5,7 @@
 
 namespace headway {
 
-// One thread of this process: what the kernel says of it, and where it stands in the code.
+// One thread of this process: what the kernel says about it, and where it is in the code.
 struct ThreadStack {
   int thread = 0;
   std::string name{};
@@ -14,13 +14,13 @@ struct ThreadStack {
       frames{};  // innermost first: "headway::Pipeline::next() (pipeline.cpp:136)"
 };
 
-// The native stacks of all threads of this process but the caller's. Each thread is interrupted
-// for some microseconds by a signal (SIGURG, unless the program uses it itself); one that does not
-// answer within a moment has no frames. For a run that is stuck: waits in other threads may end
-// early with EINTR.
+// The native stacks of all threads of this process except the caller's. Each thread is interrupted
+// for some microseconds by a signal (SIGURG, unless the program uses it itself); a thread that does
+// not answer quickly has no frames. For a run that is stuck: waits in other threads may end early
+// with EINTR.
 std::vector<ThreadStack> thread_stacks();
 
-// As lines of text; threads that stand at the same place are told of once.
+// As lines of text; threads at the same place are listed once.
 std::string stacks_text(const std::vector<ThreadStack>& stacks);
 
 }  // namespace headway

@@ -10,7 +10,7 @@
 
 namespace headway {
 
-// Not in an anonymous namespace, not inlined: their names are looked for.
+// Not in an anonymous namespace, not inlined: the test looks for their names.
 __attribute__((noinline)) void wait_at_the_well(std::mutex& mu, std::condition_variable& come,
                                                 bool& go) {
   std::unique_lock lock(mu);

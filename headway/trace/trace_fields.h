@@ -4,7 +4,7 @@
 
 #include "headway/trace/trace.h"
 
-// Inside trace/: what each record of a trace holds, by the names it has in the file.
+// Inside trace/: the fields of each record of a trace, with their names in the file.
 namespace headway {
 
 // Each list of fields is written once, for reading and for writing.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kFormat = "headway-trace";
 
-// Names of files may hold bytes that are no text.
+// File names may contain bytes that are not text.
 std::string text_of(const OrderedJson& line) {
   return line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
@@ -69,12 +69,12 @@ void check_head(const std::string& head, const std::string& name) {
   const std::optional<int64_t> version = version_in(head);
   if (!version) {
     throw Error(name + " is not a trace of Headway",
-                "traces are written by `headway train --trace FILE`");
+                "give a file that --trace of `headway train`, `run` or `attach` wrote");
   }
   if (*version != kTraceVersion) {
-    throw Error(fmt::format("{} is a trace of version {}; this headway reads version {}", name,
+    throw Error(fmt::format("{} is a trace of version {}, but this headway reads version {}", name,
                             *version, kTraceVersion),
-                "use the headway that wrote it, or record again");
+                "use the headway that wrote it, or record the run again");
   }
 }
 
@@ -84,11 +84,12 @@ void take_line(const std::string& text, Trace& trace) {
 }
 
 [[noreturn]] void bad_line(const std::string& name, int64_t number, const Error& e) {
-  throw Error(fmt::format("{}:{}: {}", name, number, e.problem()),
-              "the file is damaged; the lines before this one may be cut out and read");
+  throw Error(
+      fmt::format("{}:{}: {}", name, number, e.problem()),
+      "the file is damaged; to read the part before this line, copy those lines to another file");
 }
 
-// Was the line behind which the file ends cut by kill -9?
+// Is this the last line of the file, cut by kill -9?
 bool cut_short(const Error& e, std::istream& in) {
   const auto* json = dynamic_cast<const JsonError*>(&e);
   return json && !json->over_limit() && (in.eof() || in.peek() == EOF);
@@ -170,7 +171,8 @@ Trace parse_trace(std::istream& in, const std::string& name) {
     if (!cut_short(e, in)) bad_line(name, number, e);
   }
   if (!begun) {
-    throw Error(name + " is empty", "traces are written by `headway train --trace FILE`");
+    throw Error(name + " is empty",
+                "give a file that --trace of `headway train`, `run` or `attach` wrote");
   }
   return trace;
 }
@@ -184,7 +186,7 @@ bool TraceFollower::read_on() {
   }
   in.seekg(taken_bytes_);
   bool any = false;
-  // A line without its end is still being written: it is read again next time.
+  // A line without its end is still being written: it will be read again next time.
   for (std::string text; read_line(in, text) && !in.eof(); any = true) {
     taken_bytes_ += static_cast<int64_t>(text.size()) + 1;
     if (++taken_lines_ == 1) {

@@ -8,8 +8,8 @@
 
 namespace headway {
 
-// A trace as text: one JSON object a line, `kind` first; the first line names format and version.
-// What is 0 or empty is left out.
+// A trace as text: one JSON object per line, `kind` first; the first line names format and version.
+// Fields that are 0 or empty are left out.
 //
 //   {"kind":"headway-trace","version":1}
 //   {"kind":"run","program":"headway-train","device":"cpu","cpus":2.0,"batch_size":32, ...}
@@ -17,11 +17,11 @@ namespace headway {
 //   {"kind":"sample","at_s":0.25,"phase":"first batch", ...}
 inline constexpr int kTraceVersion = 2;
 
-// Writes line by line, each whole before the next is begun, so that after kill -9 only the last can
-// be cut. Not for several threads. A full disk ends the writing with a warning, not the run.
+// Writes whole lines one after the other, so that after kill -9 only the last one can be cut. Not
+// for several threads. A full disk ends the writing with a warning, not the run.
 class TraceWriter {
  public:
-  explicit TraceWriter(const std::string& path);  // Error when the file cannot be made
+  explicit TraceWriter(const std::string& path);  // throws Error if the file cannot be created
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
 
@@ -44,12 +44,12 @@ class TraceWriter {
   std::FILE* file_;
 };
 
-// A last line that is cut is left out. Errors name the file and the line.
+// A cut last line is ignored. Errors name the file and the line.
 Trace read_trace(const std::string& path);
 Trace parse_trace(std::istream& in, const std::string& name);
 void write_trace(const std::string& path, const Trace& trace);
 
-// A trace file that may still grow. Not for several threads.
+// Follows a trace file that may still grow. Not for several threads.
 //
 //   TraceFollower run("run.trace");
 //   while (!run.trace().ended()) if (run.read_on()) show(run.trace());
@@ -57,8 +57,8 @@ class TraceFollower {
  public:
   explicit TraceFollower(std::string path) : path_(std::move(path)) {}
 
-  // Takes the lines that came since the last call; did any? Begins again when another run has taken
-  // the file over. Errors as read_trace.
+  // Reads the lines that were added since the last call; true if there were any. Starts again when
+  // another run has overwritten the file. Errors as in read_trace.
   bool read_on();
   const Trace& trace() const { return trace_; }
 

@@ -103,7 +103,7 @@ TEST(TraceFile, IsReadWhereverItWasCut) {
 
 TEST(TraceFile, OfAnotherVersionIsRefused) {
   EXPECT_EQ(problem_of("{\"kind\":\"headway-trace\",\"version\":7}\n"),
-            "run.trace is a trace of version 7; this headway reads version 2");
+            "run.trace is a trace of version 7, but this headway reads version 2");
 }
 
 TEST(TraceFile, OfAnotherKindIsRefused) {
@@ -141,15 +141,15 @@ TEST(TraceFile, ALineNestedTooDeepIsNamed) {
 
 TEST(TraceFile, AValueOfTheWrongKindIsNamedInPlainWords) {
   EXPECT_EQ(problem_of(kHead + R"({"kind":"sample","steps":[]})" + "\n{}\n"),
-            "run.trace:2: 'steps' is a list where a whole number that fits belongs");
+            "run.trace:2: 'steps' is a list, but must be a whole number in the allowed range");
   EXPECT_EQ(problem_of(kHead + R"({"kind":"outside","pid":1e300})" + "\n{}\n"),
-            "run.trace:2: 'pid' is a number where a whole number that fits belongs");
+            "run.trace:2: 'pid' is a number, but must be a whole number in the allowed range");
   EXPECT_EQ(problem_of(kHead + R"({"kind":"sample","steps":9223372036854775807})" + "\n{}\n"),
-            "run.trace:2: 'steps' is 9223372036854775807, beyond any count");
+            "run.trace:2: 'steps' is 9223372036854775807, but must be between -2^53 and 2^53");
   EXPECT_EQ(problem_of(kHead + R"({"kind":7})" + "\n{}\n"),
-            "run.trace:2: 'kind' is a number where a text belongs");
+            "run.trace:2: 'kind' is a number, but must be a text");
   EXPECT_EQ(problem_of(kHead + R"({"kind":"epoch","logs":[["loss"]]})" + "\n{}\n"),
-            "run.trace:2: 'logs' is a list where a list of two belongs");
+            "run.trace:2: 'logs' is a list, but must be a list of two");
   EXPECT_EQ(problem_of(R"({"kind":"headway-trace","version":[]})"),
             "run.trace is not a trace of Headway");
 }

@@ -30,8 +30,8 @@ class ModuleNode : public LayerNode {
     if (output_.rank() > 0) return output_;
     for (const int64_t size : input) {
       if (size == kAny)
-        throw Error("a module has an input with a size of kAny",
-                    "set .output to the shape it gives");
+        throw Error("the size of a module's input is not known (kAny)",
+                    "set .output to the shape of the module's output");
     }
     const torch::NoGradGuard guard;
     const bool was_training = module_->is_training();
@@ -89,7 +89,7 @@ std::vector<NamedWeight> weights_of(const LoopOptions& options) {
     weights.push_back({name, value, value.requires_grad()});
   }
   if (weights.empty()) {
-    throw Error("loop: there is nothing to train", "set .model, .module or .parameters");
+    throw Error("loop: no weights to train are given", "set .model, .module or .parameters");
   }
   return weights;
 }
@@ -149,7 +149,7 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
              LoopOptions options) {
   if (options.fit.validation) {
     throw Error("loop: .fit.validation is set, but loop() cannot evaluate a dataset",
-                "evaluate it in .validate");
+                "remove .fit.validation, and evaluate the dataset in .validate");
   }
   LoopSpec spec;
   spec.optimizer = options.optimizer;

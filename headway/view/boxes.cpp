@@ -39,7 +39,7 @@ Box stage_box(const Trace& trace, const Window& w, size_t i) {
       double(facts.max_workers > 0 ? std::min(facts.max_workers, w.last.feed_threads)
                                    : w.last.feed_threads);
   const double busy = now.busy_s - before.busy_s;
-  // What the deepest stage pulls is the source's work; elsewhere it is a serial operator's.
+  // In the deepest stage, pulling is the source's work; elsewhere it is that of a serial operator.
   const double serial = deepest ? 0 : now.input_s - before.input_s;
   Box box{.name = facts.name,
           .per_second = double(now.out - before.out) / w.seconds(),
@@ -55,7 +55,7 @@ Box stage_box(const Trace& trace, const Window& w, size_t i) {
   return box;
 }
 
-// The first operator, and those behind it that only one worker at a time may run.
+// The first operator, and the operators after it that only one worker at a time may run.
 std::string source_name(const std::vector<OpFacts>& operators) {
   std::string name;
   for (const OpFacts& op : operators)
@@ -82,12 +82,12 @@ Box training_box(const Window& w) {
   return box;
 }
 
-// The finding's word first; without one, who is busiest among those that the others wait for.
+// The box that a finding names; else the busiest of those that the others wait for.
 Box* hottest(std::vector<Box>& boxes, const Evidence& e, const std::vector<Finding>& findings) {
   Box& training = boxes.back();
-  const bool named = grave(findings);
+  const bool named = has_problem(findings);
   if (named && findings[0].stage && *findings[0].stage + 2 < boxes.size()) {
-    return &boxes[boxes.size() - 2 - *findings[0].stage];  // they stand the other way round
+    return &boxes[boxes.size() - 2 - *findings[0].stage];  // boxes are in the opposite order
   }
   const bool for_data =
       e.last.phase == RunPhase::kWaitingForData || e.last.phase == RunPhase::kFirstBatch;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr char32_t kOdd = U'?';
 
-// One column, nothing else.
+// Takes exactly one column.
 bool is_simple(char32_t c) {
   struct Range {
     char32_t from, to;
@@ -41,7 +41,7 @@ int columns(std::string_view text) {
   return n;
 }
 
-// Among the 256 colours, those that can be told apart on black and on white.
+// Colours (of 256) that can be distinguished on black and on white.
 std::string_view code_of(Ink ink) {
   constexpr std::string_view kCodes[] = {
       "0",       "2",       "1",       "1;32",     "1;33",     "1;31",     "38;5;202", "38;5;74",

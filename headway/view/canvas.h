@@ -7,29 +7,29 @@
 
 namespace headway {
 
-// How something is meant, not how it looks: a canvas without colours shows the text alone.
+// What a text means, not how it looks: a canvas without colours shows the text alone.
 enum class Ink : uint8_t { kPlain, kSoft, kStrong, kGood, kNotice, kBad, kPhase };
-// Colours to be told apart, one for each step phase.
+// Distinct colours, one for each step phase.
 constexpr Ink phase_ink(size_t phase) {
   return static_cast<Ink>(static_cast<size_t>(Ink::kPhase) + phase);
 }
 
-// Rows and columns of characters. What lies outside is cut off, and what would move a terminal's
-// cursor (escapes, wide and combining characters) becomes "?", so that a frame always fits.
+// Rows and columns of characters. Text outside is cut off; characters that move a terminal's cursor
+// (escapes, wide and combining characters) become "?", so that a frame always fits.
 class Canvas {
  public:
   Canvas(int width, int height);
 
-  // Writes UTF-8 text from column x of row y on; gives the column behind it.
+  // Writes UTF-8 text in row y from column x on; returns the column after it.
   int put(int x, int y, std::string_view text, Ink ink = Ink::kPlain);
-  // The same in at most `room` columns, with "…" where something was left out.
+  // The same in at most `room` columns, with "…" where text was cut.
   int put_within(int x, int y, int room, std::string_view text, Ink ink = Ink::kPlain);
-  // Word by word from column x, down to `last_row` at most; gives the row behind it.
+  // Wraps words from column x on, down to `last_row` at most; returns the row after the text.
   int put_wrapped(int x, int y, int last_row, std::string_view text, Ink ink = Ink::kPlain);
 
   int width() const { return width_; }
   int height() const { return height_; }
-  // Rows up to the last that holds anything, without blanks at their ends.
+  // Rows up to the last one that is not empty, without blanks at their ends.
   std::vector<std::string> rows(bool color) const;
 
  private:
@@ -41,7 +41,7 @@ class Canvas {
   std::vector<Cell> cells_;
 };
 
-// Boxes, bars and arrows by the letters of ASCII, column by column, for terminals without UTF-8.
+// Replaces boxes, bars and arrows by ASCII, column by column, for terminals without UTF-8.
 std::string ascii_of(std::string_view text);
 
 }  // namespace headway

@@ -4,8 +4,8 @@
 
 namespace headway {
 
-// docs/causes/<cause>.md as Markdown, for those who have no checkout beside them; empty when there
-// is no such page.
+// docs/causes/<cause>.md as Markdown, built in for users without a checkout; empty when there is no
+// such page.
 std::string_view cause_page(std::string_view cause);
 
 }  // namespace headway

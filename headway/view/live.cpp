@@ -17,10 +17,10 @@ namespace {
 
 constexpr double kWindowS = 15;  // what "now" means for boxes and bars
 constexpr int kNarrowestBox = 15, kWidestBox = 34, kArrow = 3;
-constexpr int kRowsForCurves = 17, kRowsForBoxes = 21;  // below, the drawing is left out
+constexpr int kRowsForCurves = 17, kRowsForBoxes = 21;  // with fewer rows the drawing is left out
 
 struct Position {
-  int64_t epoch, step, of;  // of -1: not known
+  int64_t epoch, step, of;  // of: -1 if not known
   std::string left;
 };
 Position position_of(const Evidence& e, const Verdict& verdict) {
@@ -36,7 +36,7 @@ Position position_of(const Evidence& e, const Verdict& verdict) {
 }
 
 std::string epoch_text(const Evidence& e, const Position& p) {
-  // A run that has ended stands behind its last epoch.
+  // A run that has ended has finished its last epoch.
   const int64_t epoch = e.run.epochs > 0 ? std::min(p.epoch + 1, e.run.epochs) : p.epoch + 1;
   return e.run.epochs > 0 ? fmt::format("epoch {}/{}", epoch, e.run.epochs)
                           : fmt::format("epoch {}", epoch);
@@ -64,7 +64,7 @@ int put_progress(Canvas& canvas, int y, const Evidence& e, const Verdict& verdic
   return y + 2;
 }
 
-// As many as fit: the idlest stages go first.
+// As many boxes as fit: the stages that work least are left out first.
 std::vector<Box> fitting(std::vector<Box> boxes, int width) {
   while (boxes.size() > 2 && int(boxes.size()) * (kNarrowestBox + kArrow) - kArrow > width) {
     size_t idlest = 0;
@@ -122,13 +122,13 @@ StepTimes recent_times(const Trace& trace) {
     const TraceReading& before = trace.samples[i];
     if (last.at_s - before.at_s < kWindowS) continue;
     for (size_t k = 0; k < kStepPhases; ++k) out.seconds[k] -= before.times.seconds[k];
-    if (out.total() <= 0) out = last.times;  // nothing ended meanwhile
+    if (out.total() <= 0) out = last.times;  // no step ended meanwhile
     break;
   }
   return out;
 }
 
-// A bar of coloured blocks, or of letters where there are no colours, and what they mean.
+// A bar of coloured blocks, or of letters if there are no colours, with a legend.
 int put_breakdown(Canvas& canvas, int y, const Trace& trace, bool color) {
   constexpr std::string_view kLetters[] = {"W", "U", "F", "B", "O", "M", "C", "K", "V", "N"};
   if (trace.samples.empty()) return y;

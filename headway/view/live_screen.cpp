@@ -14,8 +14,8 @@ namespace headway {
 namespace {
 
 constexpr double kLineEveryS = 10;
-// The other screen, without cursor, and back. Terminals that know "synchronised update" show a
-// frame whole; the others ignore it.
+// Switches to the alternate screen, without cursor, and back. Terminals with "synchronised update"
+// show a frame at once; the others ignore it.
 constexpr const char* kTake = "\033[?1049h\033[?25l";
 constexpr const char* kGiveBack = "\033[?25h\033[?1049l";
 constexpr const char* kBeginFrame = "\033[?2026h";
@@ -43,7 +43,7 @@ LiveScreen::LiveScreen(std::FILE* out)
 void LiveScreen::show(const Trace& trace, const Verdict& verdict,
                       const std::vector<Finding>& findings, const std::string& remark) {
   if (!terminal_) return show_line(trace, verdict);
-  const Size size = size_of(out_);  // asked each time: it may have changed
+  const Size size = size_of(out_);  // read each time: it may have changed
   const int rows = size.height - (remark.empty() ? 0 : 1);
   std::string frame = live_frame(trace, verdict, findings, size.width, rows, color_);
   Canvas bottom(size.width, 1);
@@ -56,8 +56,8 @@ void LiveScreen::show_frame(const std::string& frame, const std::string& remark,
   last_frame_ = unicode_ ? frame : ascii_of(frame);
   std::string text = taken_ ? kBeginFrame : std::string(kTake) + kBeginFrame;
   taken_ = true;
-  // Each row from its own beginning: a newline at the bottom would scroll, and clearing behind a
-  // full row would take its last letter.
+  // Each row is positioned separately: a newline at the bottom would scroll, and clearing after a
+  // full row would delete its last letter.
   const auto put = [&](int row, const std::string& line) {
     text += fmt::format("\033[{};1H\033[2K{}", row, line);
   };

@@ -9,11 +9,11 @@
 
 namespace headway {
 
-// live_frame() on a terminal: takes the whole screen, redraws it in place in one write, follows its
-// size, and gives it back with the last frame and the cursor on it when it goes, also by an
-// exception. Where there is no terminal, a line when the verdict changes and every ten seconds of
-// the run. Colours unless NO_COLOR is set; boxes of ASCII where the locale is not UTF-8. Call from
-// one thread; an interrupt must be turned into an exception by the caller.
+// live_frame() on a terminal: takes the whole screen, redraws it in place in one write and follows
+// its size. The destructor gives the screen back, with the last frame left on it, also after an
+// exception. Without a terminal it prints a line when the verdict changes and every ten seconds of
+// the run. Colours unless NO_COLOR is set; ASCII boxes where the locale is not UTF-8. Call from one
+// thread; the caller must turn an interrupt into an exception.
 //
 //   LiveScreen screen;
 //   while (...) screen.show(trace, verdict, findings);
@@ -26,7 +26,7 @@ class LiveScreen {
   // `remark`: a line of the caller's own at the bottom.
   void show(const Trace& trace, const Verdict& verdict, const std::vector<Finding>& findings,
             const std::string& remark = "");
-  void close();  // again is harmless
+  void close();  // may be called twice
 
   bool is_terminal() const { return terminal_; }
 
@@ -38,8 +38,8 @@ class LiveScreen {
   std::FILE* const out_;
   const bool terminal_, color_, unicode_;
   bool taken_ = false;                 // the screen is ours
-  std::string last_frame_;             // to be left behind
-  std::optional<State> last_verdict_;  // of the lines
+  std::string last_frame_;             // to be left on the screen at the end
+  std::optional<State> last_verdict_;  // that a line was printed for
   double last_line_s_ = 0;
 };
 

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kLabel = 13;       // columns of the words on the left
 constexpr int kLowScreen = 16;   // rows; below, only verdict, progress and findings
-constexpr size_t kGroups = 3;    // of threads that are named
-constexpr double kWorks = 0.02;  // cores that are worth a word
+constexpr size_t kGroups = 3;    // of threads that are shown by name
+constexpr double kWorks = 0.02;  // cores; groups that use less are not shown
 
 int put_label(Canvas& canvas, int y, const char* label) {
   canvas.put(0, y, label, Ink::kSoft);
@@ -49,7 +49,7 @@ int put_progress(Canvas& canvas, int y, const SeenProgress& p, const Verdict& ve
 struct Kind {
   Activity activity;
   const char* words;
-  std::string_view letter;  // stands for the colour where there is none
+  std::string_view letter;  // instead of a colour, if there are none
 };
 constexpr Kind kKinds[] = {{Activity::kFetch, "waits for a batch", "W"},
                            {Activity::kProduce, "makes samples", "M"},
@@ -70,7 +70,7 @@ size_t kind_of(Activity activity) {
       kKinds);
 }
 
-// What the main thread was seen at of late, as a bar and in words.
+// What the main thread did recently, as a bar and in words.
 int put_activities(Canvas& canvas, int y, const Outside& seen, bool color) {
   std::array<int64_t, std::size(kKinds)> counts{};
   for (const SeenStack& stack : seen.stacks) {
@@ -104,7 +104,7 @@ int put_activities(Canvas& canvas, int y, const Outside& seen, bool color) {
   return y + 2;
 }
 
-// The user's line that the main thread stands on.
+// The user's line at which the main thread is.
 int put_line(Canvas& canvas, int y, const SeenProcess& main) {
   for (const SeenFrame& frame : main.stack) {
     if (!frame.users) continue;

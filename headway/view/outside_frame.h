@@ -7,9 +7,9 @@
 
 namespace headway {
 
-// A watched process of any framework on `width` by `height` characters: verdict, progress, what its
-// training thread does and at which of the user's lines, processes, threads and GPUs, findings.
-// Rows end with "\n"; none is longer than `width`. Pure. On a low screen the middle goes first.
+// A watched process of any framework in `width` by `height` characters: verdict, progress, what its
+// training thread does and in which user lines, processes, threads and GPUs, findings. Rows end
+// with "\n"; none is longer than `width`. Pure. On a low screen the middle goes first.
 std::string outside_frame(const Trace& trace, const Verdict& verdict,
                           const std::vector<Finding>& findings, int width, int height, bool color);
 

@@ -27,7 +27,7 @@ constexpr size_t kMaxPieces = 80;  // columns of the step breakdown
 constexpr size_t kMaxPhases = 300, kMaxNotes = 200, kMaxEpochs = 600, kMaxSeries = 200;
 constexpr size_t kMaxText = 20'000;  // of one note or the dataset
 
-// Five digits are more than a screen shows, and a third of the bytes.
+// Five digits are more than a screen shows, and need a third of the bytes of all digits.
 Json rounded(double value) {
   if (!std::isfinite(value)) return {};
   if (value == 0) return 0;
@@ -140,7 +140,7 @@ Json charts_of(const Trace& trace) {
   return charts;
 }
 
-// The longest, in the order they came: short ones could not be seen anyway.
+// The longest phases, in their order: short ones could not be seen anyway.
 Json phases_of(std::vector<TracePhase> phases) {
   std::stable_sort(phases.begin(), phases.end(),
                    [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
@@ -175,7 +175,7 @@ Json events_of(const Trace& trace, Json out) {
   return out;
 }
 
-// Every string of it, wherever it came from.
+// Redacts every string, wherever it came from.
 void redact_all(Json& json) {
   if (json.is_string()) {
     json = redact(json.get_ref<const std::string&>());
@@ -184,7 +184,7 @@ void redact_all(Json& json) {
   }
 }
 
-// JSON that no HTML parser can mistake for the end of its script, or for anything else.
+// JSON that no HTML parser can take for the end of its script element, or for anything else.
 std::string json_in_html(const Json& json) {
   std::string out;
   for (const char c : json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace)) {
@@ -212,7 +212,7 @@ std::string text_in_html(std::string_view text) {
   return out;
 }
 
-// Each %NAME% once, in the order of the template: what is put in is not searched again.
+// Replaces each %NAME% once, in the order of the template; the inserted text is not searched again.
 std::string filled(std::string_view html,
                    std::initializer_list<std::pair<std::string_view, std::string_view>> parts) {
   std::string out;

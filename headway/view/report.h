@@ -7,9 +7,9 @@
 
 namespace headway {
 
-// A run as one HTML file: verdict, findings, pipeline, steps, timeline, charts. It opens offline,
-// by light and by dark, on a phone too, and asks nothing of the network. However long the run,
-// it stays under about a megabyte. Free text is redacted, and shown as text whatever it holds.
+// A run as one HTML file: verdict, findings, pipeline, steps, timeline, charts. It works offline,
+// in light and dark mode, on a phone too, and loads nothing from the network. However long the run,
+// it stays below about a megabyte. Free text is redacted, and escaped whatever it contains.
 //
 //   AtomicFile file("report.html");
 //   file.write(report_html(trace, verdict(trace, findings), findings));

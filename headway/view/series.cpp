@@ -7,7 +7,7 @@
 namespace headway {
 namespace {
 
-// What happened between two samples.
+// What happened between two readings.
 struct Piece {
   const TraceReading &from, &to;
 
@@ -19,11 +19,11 @@ struct Piece {
   }
 };
 
-// Lines of one chart that can still be told apart, and their points: a large model has hundreds.
+// The number of lines in one chart that can be distinguished: a large model has hundreds.
 constexpr size_t kMaxLayers = 40;
 constexpr size_t kNumberPoints = 150;
 
-// A sample sees a step whole or not at all: rates of steps are taken over longer pieces.
+// A reading counts whole steps only: rates of steps are taken over longer pieces.
 constexpr size_t kStepPieces = 120;
 
 class Collector {
@@ -41,7 +41,7 @@ class Collector {
     static const TraceReading zero;
     pieces({chart, name, unit, line}, &zero, sparse_, value);
   }
-  // From the first sample on, for what counts since the machine started.
+  // Begins at the first reading, for values that count since the machine started.
   template <typename Value>
   void system(const char* chart, const char* name, Unit unit, Value value) {
     pieces({chart, name, unit}, nullptr, samples_, value);
@@ -69,7 +69,7 @@ class Collector {
     }
   }
 
-  // 0 means that it did not happen: left out where it never did.
+  // Drops a line that is always 0, because then it never happened.
   void drop_if_zero() {
     if (out_.empty()) return;
     const auto& points = out_.back().points;
@@ -78,10 +78,10 @@ class Collector {
     }
   }
 
-  // What was learnt and what was validated are lines of one chart.
+  // Values from training and from validation are lines of one chart.
   void epochs() {
     std::vector<Series> lines;
-    std::map<std::pair<std::string, bool>, size_t> known;  // its name, and whether by validation
+    std::map<std::pair<std::string, bool>, size_t> known;  // its name, and whether from validation
     const auto take = [&](const TraceEpoch& epoch, bool validation) {
       for (const auto& [log, value] : validation ? epoch.validation : epoch.logs) {
         const auto [at, fresh] = known.try_emplace({log, validation}, lines.size());
@@ -97,7 +97,7 @@ class Collector {
     for (Series& line : lines) keep(std::move(line));
   }
 
-  // Lines of one chart behind one another, charts in the order of their first line.
+  // Lines of one chart together, charts in the order of their first line.
   std::vector<Series> finish() {
     std::vector<std::string> charts;
     for (const Series& s : out_) {
@@ -250,7 +250,7 @@ std::vector<StepPiece> step_pieces(const Trace& trace, size_t limit) {
     for (size_t i = 0; i < kStepPhases; ++i) {
       piece.times.seconds[i] = std::max(0.0, to->times.seconds[i] - from->times.seconds[i]);
     }
-    // A phase is counted when it ends: a long one goes with the piece in which it did.
+    // A phase is counted when it ends: a long one belongs to the piece in which it ends.
     if (piece.to_s <= piece.from_s || piece.times.total() <= 0) continue;
     out.push_back(piece);
     from = to;

@@ -7,8 +7,8 @@
 
 namespace headway {
 
-// How a number changed over a run, ready to be drawn or exported. Lines of one `chart` share its
-// axes.
+// How a number changed during a run, ready to be drawn or exported. Lines of the same `chart` share
+// its axes.
 struct Point {
   double at_s = 0;
   int64_t step = 0;
@@ -29,7 +29,7 @@ struct Texts<Unit> {
   static constexpr std::string_view all[] = {"",   "s",     "bytes", "bytes/s",
                                              "/s", "share", "cores", "batches"};
 };
-enum class SeriesLine : uint8_t { kOther, kLoss, kStepTime };  // those a small screen has room for
+enum class SeriesLine : uint8_t { kOther, kLoss, kStepTime };  // those that fit on a small screen
 struct Series {
   std::string chart{};  // "loss"
   std::string name{};   // "validation"
@@ -38,15 +38,15 @@ struct Series {
   std::vector<Point> points{};
 };
 
-// A report stays small however long the run was.
+// Keeps a report small however long the run was.
 inline constexpr size_t kMaxPoints = 600;
 
-// Everything a trace tells over time: what is learnt first, then speed, then the machine. What is
-// not known, or was 0 all the time where 0 means "did not happen", is left out. At most `limit`
-// points each.
+// Everything in a trace that changes over time: losses first, then speed, then the machine. What is
+// not known is left out, and so is what was always 0 where 0 means "did not happen". At most
+// `limit` points each.
 std::vector<Series> series_of(const Trace& trace, size_t limit = kMaxPoints);
 
-// Where the time of the steps went, piece by piece.
+// Where the time of the steps went, for one part of the run.
 struct StepPiece {
   double from_s = 0, to_s = 0;
   int64_t step = 0, steps = 0;  // at its end; how many
@@ -54,7 +54,7 @@ struct StepPiece {
 };
 std::vector<StepPiece> step_pieces(const Trace& trace, size_t limit);
 
-// At most `limit` of them, evenly, the last among them. `T` is any vector.
+// At most `limit` elements, evenly spaced, including the last one. `T` is any vector.
 template <typename T>
 std::vector<const typename T::value_type*> thinned(const T& all, size_t limit) {
   std::vector<const typename T::value_type*> out;

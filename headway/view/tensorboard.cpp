@@ -28,7 +28,7 @@ double now_s() {
   return std::chrono::duration<double>(now).count();
 }
 
-// TensorBoard takes every file with "tfevents" in its name and reads them in their order.
+// TensorBoard reads every file with "tfevents" in its name, in alphabetical order.
 std::string path_in(const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);

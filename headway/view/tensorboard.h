@@ -9,8 +9,8 @@
 
 namespace headway {
 
-// Scalars for TensorBoard: one event file in `folder`, which is made if need be. A TFRecord file of
-// tf.Event. Every failure throws; call close(). Call from one thread.
+// Scalars for TensorBoard: one event file in `folder`, which is created if needed. The file is a
+// TFRecord file of tf.Event. Every failure throws; call close(). Call from one thread.
 //
 //   EventWriter events("logs/run1");
 //   events.scalar("loss/training", step, loss, wall_time_s);
@@ -30,9 +30,9 @@ class EventWriter {
   TFRecordWriter file_;
 };
 
-// All that series_of() knows: "loss/training", "step_time/waiting_for_data", "cores/used" ..., and
-// where the steps' time went as "share_of_step/forward". `begun_s` is when the run began, in
-// seconds since 1970: a trace only knows how long ago.
+// Everything from series_of(): "loss/training", "step_time/waiting_for_data", "cores/used" ..., and
+// where the time of the steps went as "share_of_step/forward". `begun_s`: when the run began, in
+// seconds since 1970; a trace only has times relative to that.
 void write_events(EventWriter& events, const Trace& trace, double begun_s);
 
 }  // namespace headway

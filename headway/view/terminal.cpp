@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kWidth = 100;
 constexpr size_t kLabelWidth = 10;
 
-// "  fix       first line" and what does not fit below it.
+// "  fix       first line", with what does not fit on the lines below.
 std::string labelled(const std::string& label, const std::string& text) {
   std::string out, line = fmt::format("  {:<{}}", label, kLabelWidth);
   const std::string margin(line.size(), ' ');

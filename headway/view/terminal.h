@@ -7,7 +7,7 @@
 
 namespace headway {
 
-// A finding as lines of text; long ones go on below where they began.
+// A finding as lines of text; long texts continue in the same column on the next line.
 //
 //   slow: one worker makes all samples, in slow(serial)
 //     where     slow(serial)
@@ -18,7 +18,7 @@ namespace headway {
 //     more      docs/causes/serial-map.md
 std::string finding_text(const Finding& finding);
 
-// The verdict on a line, then the findings, best first.
+// The verdict in one line, then the findings, most important first.
 std::string diagnosis_text(const Verdict& verdict, const std::vector<Finding>& findings);
 
 }  // namespace headway

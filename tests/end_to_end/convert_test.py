@@ -182,7 +182,7 @@ class SpecialFiles(VerbTest):
         self.assertEqual((out["images"], out["skipped"]), (10, 3))
         reasons = [json.loads(line)["reason"] for line in (self.folder / "bad.jsonl").read_text().splitlines()]
         self.assertEqual(reasons[0], "pack: a named pipe, not a file")
-        self.assertIn("322122547200 bytes; at most 1073741824", reasons[1])
+        self.assertIn("the file has 322122547200 bytes, but at most 1073741824", reasons[1])
         self.assertEqual(reasons[2], "pack: a device, not a file")
 
     def test_so_are_records_text_and_ledgers(self):

@@ -35,13 +35,13 @@ class MakeData(VerbTest):
     def test_a_folder_of_somebody_else_is_left_alone(self):
         (self.folder / "mine").mkdir()
         (self.folder / "mine/thesis.txt").write_text("years of work")
-        self.assertIn("was not made here", self.fails("make-data", "--out", "mine", "--count", 1))
+        self.assertIn("was not made by headway make-data", self.fails("make-data", "--out", "mine", "--count", 1))
         self.shapes("mine", 10, "--force")
         self.assertEqual((self.folder / "mine/thesis.txt").read_text(), "years of work")
 
     def test_other_settings_are_refused_and_forced(self):
         folder = self.shapes("data", 20)
-        self.assertIn("made otherwise", self.fails("make-data", "--out", "data", "--count", 10))
+        self.assertIn("made with other settings", self.fails("make-data", "--out", "data", "--count", 10))
         self.shapes("data", 10, "--force")
         self.assertEqual(len(list(folder.rglob("*.jpg"))), 10)
 

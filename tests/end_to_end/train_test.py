@@ -127,7 +127,7 @@ class Train(VerbTest):
                                   cwd=self.folder, capture_output=True, text=True, timeout=60)
             self.assertIn(done.returncode, (0, 1), f"{megabytes} MB: {done.stderr}")
             if megabytes <= 1060:
-                self.assertIn(f"ulimit -v is {megabytes} MB", done.stderr)
+                self.assertIn(f"the limit (ulimit -v) is {megabytes} MB", done.stderr)
 
     def test_killed_thirty_times_anywhere_the_weights_are_the_same(self):
         self.shapes("data", 64, "--classes", 4)

@@ -65,8 +65,8 @@ class BatchNode : public Node {
 
 NodePtr make_batch(NodePtr input, int64_t size, bool drop_remainder) {
   if (size < 1) {
-    throw Error(fmt::format("batch: a batch of {} samples", size),
-                "give a batch size of 1 or more");
+    throw Error(fmt::format("batch: invalid batch size {}", size),
+                "the batch size must be 1 or more");
   }
   return std::make_shared<BatchNode>(std::move(input), size, drop_remainder);
 }

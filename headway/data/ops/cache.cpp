@@ -23,12 +23,11 @@ class SharedStore {
   void put(int64_t i, const Element& element, RamBudget* ram) {
     const int64_t size_bytes = element.size_bytes();
     if (in_memory() && ram && get().memory_bytes() + size_bytes > ram->limit_bytes()) {
-      throw Error(
-          fmt::format("cache: element {} does not fit into the RAM budget of {} MB ({} MB are "
-                      "cached, {} MB in use in all)",
-                      i, ram->limit_bytes() >> 20, get().memory_bytes() >> 20,
-                      ram->used_bytes() >> 20),
-          "cache to a file, cache before decoding, or raise ram_budget_bytes");
+      throw Error(fmt::format("cache: element {} does not fit into the RAM budget of {} MB ({} MB "
+                              "are cached, {} MB are in use altogether)",
+                              i, ram->limit_bytes() >> 20, get().memory_bytes() >> 20,
+                              ram->used_bytes() >> 20),
+                  "cache to a file, cache before decoding, or raise ram_budget_bytes");
     }
     if (get().put(i, element) && in_memory() && ram) ram->reserve(size_bytes, true);
   }

@@ -18,8 +18,9 @@ const Name& path_name() {
 
 ImageView view_of(const Tensor& image) {
   if (image.rank() != 3) {
-    throw Error("image: " + image.shape().str() + " is no image of height x width x channels",
-                "decode the image first, and keep its layout HWC until the last step");
+    throw Error("image: a tensor of shape " + image.shape().str() +
+                    " is not an image of height x width x channels",
+                "decode the image first, and change its layout only with the last image operator");
   }
   return packed(image.data(), image.dtype(), static_cast<int>(image.dim(0)),
                 static_cast<int>(image.dim(1)), static_cast<int>(image.dim(2)));

@@ -108,8 +108,9 @@ class InterleaveIterator : public Iterator {
       const Poll poll = lane.seeker->next(element);
       if (poll == Poll::kPending) return false;
       if (poll == Poll::kEnd) {
-        throw Error(name_ + ": the element a saved position stood in is gone",
-                    "restore with the same files");
+        throw Error(name_ + ": the element at the saved position no longer exists",
+                    "continue with the same files as when the position was saved, or start from "
+                    "the beginning");
       }
       lane.inner = start_inner(lane, element);
       CursorReader inner(lane.inner_position);
@@ -216,7 +217,7 @@ class InterleaveNode : public Node {
 NodePtr make_interleave(NodePtr input, ExpandFn expand, InterleaveOptions options, std::string name,
                         bool reads_files) {
   if (options.cycle_length < 1 || options.block_length < 1) {
-    throw Error(fmt::format("{}: cycle_length is {}, block_length is {}", name,
+    throw Error(fmt::format("{}: invalid cycle_length {} or block_length {}", name,
                             options.cycle_length, options.block_length),
                 "both must be 1 or more");
   }

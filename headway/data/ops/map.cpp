@@ -60,8 +60,8 @@ class MapNode : public Node {
 NodePtr make_map(NodePtr input, std::function<SampleFn(uint32_t)> fn, MapOptions options,
                  MapTraits traits) {
   if (const auto calls = options.num_parallel_calls; calls && *calls < 1) {
-    throw Error(options.name + ": num_parallel_calls is " + std::to_string(*calls),
-                "leave it out to have it chosen, or give 1 or more");
+    throw Error(options.name + ": invalid num_parallel_calls " + std::to_string(*calls),
+                "give 1 or more, or leave it out to have it chosen automatically");
   }
   return std::make_shared<MapNode>(std::move(input), std::move(fn), std::move(options), traits);
 }

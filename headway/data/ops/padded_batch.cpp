@@ -84,10 +84,12 @@ class PaddedBatchIterator : public GatheringIterator {
     for (const Element& e : held_) {
       const Tensor& t = e[name];
       if (t.rank() != shape.rank() || t.dtype() != held_[0][name].dtype()) {
-        throw Error(fmt::format("padded_batch: '{}' is {} {} here and {} {} there", name.str(),
-                                name_of(t.dtype()), t.shape().str(),
-                                name_of(held_[0][name].dtype()), shape.str()),
-                    "padding needs the same type and number of dimensions");
+        throw Error(
+            fmt::format(
+                "padded_batch: '{}' is {} of shape {} in one sample and {} of shape {} in another",
+                name.str(), name_of(t.dtype()), t.shape().str(), name_of(held_[0][name].dtype()),
+                shape.str()),
+            "give all samples the same type and number of dimensions");
       }
       for (int axis = 0; axis < shape.rank(); ++axis)
         shape[axis] = std::max(shape[axis], t.dim(axis));
@@ -97,9 +99,11 @@ class PaddedBatchIterator : public GatheringIterator {
       for (int axis = 0; axis < shape.rank() && axis < static_cast<int>(dims.size()); ++axis) {
         if (dims[axis] < 0) continue;
         if (dims[axis] < shape[axis]) {
-          throw Error(fmt::format("padded_batch: '{}' is {}, longer than the padded shape's {}",
-                                  field, shape.str(), dims[axis]),
-                      "raise the padded shape, or cut the sequence in a map before");
+          throw Error(
+              fmt::format(
+                  "padded_batch: '{}' has shape {}, which is longer than the padded size {}", field,
+                  shape.str(), dims[axis]),
+              "raise the padded size, or shorten the sequence with .map() first");
         }
         shape[axis] = dims[axis];
       }
@@ -124,8 +128,8 @@ class PaddedBatchIterator : public GatheringIterator {
 
   Tensor assemble_strings(const Name& name, const Shape& shape) const {
     if (shape.rank() > 1) {
-      throw Error("padded_batch: strings of more than one dimension",
-                  "flatten them in a map before");
+      throw Error("padded_batch: strings with more than one dimension cannot be padded",
+                  "flatten them with .map() first");
     }
     std::vector<std::string> all;
     for (const Element& e : held_) {
@@ -180,8 +184,8 @@ class PaddedBatchNode : public Node {
 
 NodePtr make_padded_batch(NodePtr input, int64_t size, PaddedBatchOptions options) {
   if (size < 1) {
-    throw Error(fmt::format("padded_batch: a batch of {} samples", size),
-                "give a batch size of 1 or more");
+    throw Error(fmt::format("padded_batch: invalid batch size {}", size),
+                "the batch size must be 1 or more");
   }
   return std::make_shared<PaddedBatchNode>(std::move(input), size, std::move(options));
 }

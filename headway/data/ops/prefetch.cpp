@@ -35,8 +35,8 @@ class PrefetchNode : public Node {
 
 NodePtr make_prefetch(NodePtr input, std::optional<int64_t> buffer_size) {
   if (buffer_size && *buffer_size < 1) {
-    throw Error(fmt::format("prefetch: the buffer size is {}", *buffer_size),
-                "leave it out, or give 1 or more");
+    throw Error(fmt::format("prefetch: invalid buffer size {}", *buffer_size),
+                "give 1 or more, or leave it out to have it chosen automatically");
   }
   return std::make_shared<PrefetchNode>(std::move(input), buffer_size);
 }

@@ -54,7 +54,7 @@ class ShardNode : public Node {
 
 NodePtr make_shard(NodePtr input, int64_t shards, int64_t index) {
   if (shards < 1 || index < 0 || index >= shards) {
-    throw Error(fmt::format("shard: number {} of {}", index, shards),
+    throw Error(fmt::format("shard: invalid index {} of {} shards", index, shards),
                 "the index goes from 0 to the number of shards minus 1");
   }
   return std::make_shared<ShardNode>(std::move(input), shards, index);

@@ -180,8 +180,8 @@ class ShuffleNode : public Node {
 
 NodePtr make_shuffle(NodePtr input, ShuffleOptions options) {
   if (options.buffer_size && *options.buffer_size < 1) {
-    throw Error(fmt::format("shuffle: the buffer size is {}", *options.buffer_size),
-                "leave it out, or give 1 or more");
+    throw Error(fmt::format("shuffle: invalid buffer size {}", *options.buffer_size),
+                "give 1 or more, or leave it out");
   }
   return std::make_shared<ShuffleNode>(std::move(input), options);
 }

@@ -49,13 +49,15 @@ class UnbatchIterator : public Iterator {
     int64_t rows = -1;
     for (const Field& f : batch.fields()) {
       if (f.value.rank() == 0) {
-        throw Error(fmt::format("unbatch: '{}' is a scalar and has no rows", f.name.str()),
-                    "unbatch what was batched");
+        throw Error(
+            fmt::format("unbatch: '{}' is a single number, so it cannot be split into samples",
+                        f.name.str()),
+            "call unbatch only on batches");
       }
       if (rows >= 0 && rows != f.value.dim(0)) {
-        throw Error(fmt::format("unbatch: '{}' has {} rows, another field {}", f.name.str(),
+        throw Error(fmt::format("unbatch: '{}' has {} rows, but another field has {}", f.name.str(),
                                 f.value.dim(0), rows),
-                    "all fields of a batch need the same first dimension");
+                    "all fields of a batch must have the same first dimension");
       }
       rows = f.value.dim(0);
     }

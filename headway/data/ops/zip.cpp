@@ -78,8 +78,10 @@ class ZipNode : public Node {
   }
   std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
     if (run.skips_errors() && inputs().size() > 1) {
-      throw Error("zip: streams that skip bad samples would lose step with each other",
-                  "zip indexed datasets (files, tensors, indexed TFRecords), or stop at errors");
+      throw Error(
+          "zip: datasets that skip bad samples cannot be zipped, because their elements would no "
+          "longer belong together",
+          "zip indexed datasets (files, tensors, indexed TFRecords), or stop at errors");
     }
     std::vector<std::unique_ptr<Iterator>> iterators;
     for (const NodePtr& input : inputs()) iterators.push_back(start(run, input, epoch, depth));
@@ -96,7 +98,7 @@ class ZipNode : public Node {
 }  // namespace
 
 NodePtr make_zip(std::vector<NodePtr> inputs) {
-  if (inputs.empty()) throw Error("zip: no datasets", "give at least one");
+  if (inputs.empty()) throw Error("zip: no datasets", "give at least one dataset");
   return std::make_shared<ZipNode>(std::move(inputs));
 }
 

@@ -81,7 +81,7 @@ ImageFolder list_image_folder(const std::string& root) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(root)) {
     throw Error(fmt::format("image_folder: {} is not a folder", root),
-                "give the folder that holds one folder per class");
+                "give a folder that holds one folder of images per class");
   }
   FolderWalk walk(root);
   const auto& folders = walk.classes();
@@ -96,10 +96,11 @@ ImageFolder list_image_folder(const std::string& root) {
     }
   }
   if (folder.labels.empty()) {
-    throw Error(fmt::format("image_folder: no .jpg, .jpeg or .png below the {} folders of {}",
+    throw Error(fmt::format("image_folder: the {} folders in {} hold no .jpg, .jpeg or .png files",
                             folders.size(), root),
-                folders.empty() ? "it needs one folder per class: " + root + "/cat/001.jpg"
-                                : "check the path and the files' endings");
+                folders.empty()
+                    ? "put the images into one folder per class, as in " + root + "/cat/001.jpg"
+                    : "check the path and the files' endings");
   }
   folder.paths = std::move(paths);
   return folder;

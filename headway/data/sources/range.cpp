@@ -32,7 +32,8 @@ class RangeNode : public Node {
 }  // namespace
 
 NodePtr make_range(int64_t start, int64_t stop, int64_t step) {
-  if (step == 0) throw Error("range: a step of 0 never ends", "give a step of 1 or -1, say");
+  if (step == 0)
+    throw Error("range: with a step of 0 it never ends", "give another step, such as 1 or -1");
   return std::make_shared<RangeNode>(start, stop, step);
 }
 

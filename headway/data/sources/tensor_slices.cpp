@@ -33,17 +33,20 @@ class TensorSlicesNode : public Node {
 }  // namespace
 
 NodePtr make_tensor_slices(std::vector<std::pair<std::string, Tensor>> fields) {
-  if (fields.empty()) throw Error("from_tensor_slices: no tensors", "give at least one");
+  if (fields.empty()) throw Error("from_tensor_slices: no tensors", "give at least one tensor");
   std::vector<Field> named;
   for (auto& [name, tensor] : fields) {
     if (tensor.rank() == 0) {
-      throw Error(fmt::format("from_tensor_slices: '{}' is a scalar and has no rows", name),
-                  "give tensors with a first dimension to slice along");
+      throw Error(
+          fmt::format(
+              "from_tensor_slices: '{}' is a single number, so it cannot be split into samples",
+              name),
+          "give tensors whose first dimension counts the samples");
     }
     if (!named.empty() && tensor.dim(0) != named[0].value.dim(0)) {
-      throw Error(fmt::format("from_tensor_slices: '{}' has {} rows, '{}' has {}", name,
+      throw Error(fmt::format("from_tensor_slices: '{}' has {} rows, but '{}' has {}", name,
                               tensor.dim(0), named[0].name.str(), named[0].value.dim(0)),
-                  "all tensors need the same first dimension");
+                  "all tensors must have the same first dimension");
     }
     named.push_back({Name(name), std::move(tensor)});
   }

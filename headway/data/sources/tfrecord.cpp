@@ -86,7 +86,7 @@ std::shared_ptr<const IndexedTFRecordNode::Files> open_indexed(
 }  // namespace
 
 NodePtr make_tfrecord(std::vector<std::string> files, TFRecordDatasetOptions options) {
-  if (files.empty()) throw Error("tfrecord: no files", "name at least one");
+  if (files.empty()) throw Error("tfrecord: the list of files is empty", "give at least one file");
   for (const std::string& path : files) File check(path);  // missing files are said at once
   const bool may_be_plain =
       options.compression == Compression::kAuto || options.compression == Compression::kNone;

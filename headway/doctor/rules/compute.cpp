@@ -10,18 +10,18 @@ namespace {
 
 constexpr int64_t kSmallBatch = 16;  // larger ones are not called small
 constexpr int64_t kBetterBatch = 32;
-constexpr double kFixedShare = 0.25;   // of a step, for what does not depend on the batch
-constexpr double kQuickStep = 1.5e-3;  // most of it is the cost of giving orders
+constexpr double kFixedShare = 0.25;   // of a step that does not depend on the batch
+constexpr double kQuickStep = 1.5e-3;  // a shorter step is mostly the cost of starting operations
 constexpr double kLongFirstStep = 30;
-constexpr double kHardlyGrows = 1.15;             // a step of twice the batch
+constexpr double kHardlyGrows = 1.15;             // a step with twice the batch, relative to one
 constexpr double kGpuBusy = 0.5, kGpuFull = 0.9;  // of the time
-constexpr double kElsewhere = 0.15;               // of the time, not in a step
-constexpr double kEnoughLooksS = 8;               // the driver is asked every second or two
+constexpr double kElsewhere = 0.15;               // of the time, outside steps
+constexpr double kEnoughLooksS = 8;               // the driver is queried every second or two
 constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.30;
 
 }  // namespace
 
-// Twice the batch was tried: what of a step does not grow with it?
+// Twice the batch was tried: how much of a step does not grow with it?
 std::optional<Finding> measured_small_batch(const Evidence& e) {
   const ReplayReading& replay = e.trace.replay;
   if (replay.double_step_s <= 0 || replay.step_s <= 0) return std::nullopt;
@@ -31,22 +31,22 @@ std::optional<Finding> measured_small_batch(const Evidence& e) {
       .cause = Cause::kBatchTooSmall,
       .severity = Severity::kWarning,
       .confidence = 0.95,
-      .summary = fmt::format("a batch of {} leaves the {} underfed", replay.batch_size,
+      .summary = fmt::format("a batch of {} is too small to keep the {} busy", replay.batch_size,
                              !e.run.on_gpu() ? "cores" : "GPU"),
       .evidence = {fmt::format("measured: {} per step with {} samples, {} with {}",
                                duration_text(replay.step_s), replay.batch_size,
                                duration_text(replay.double_step_s), 2 * replay.batch_size)},
       .where = fmt::format("batch({})", replay.batch_size),
-      .fix = fmt::format("batch({}) or more, with the learning rate raised to match",
+      .fix = fmt::format("use batch({}) or more, and raise the learning rate to match",
                          2 * replay.batch_size),
       .predicted_gain = 2 / grown};
 }
 
-// The optimizer costs the same for one sample as for a thousand; so do some microseconds per layer.
+// The optimizer costs the same for one sample as for a thousand, and each layer some microseconds.
 std::optional<Finding> batch_too_small(const Evidence& e) {
   const int64_t batch = e.run.batch_size;
   if (!e.steady() || batch <= 0 || batch > kSmallBatch) return std::nullopt;
-  if (e.trace.replay.double_step_s > 0) return std::nullopt;  // it was measured
+  if (e.trace.replay.double_step_s > 0) return std::nullopt;  // it was measured already
   const double optimizer = e.spent_s(StepPhase::kOptimizer) / double(e.steps);
   const double share = e.own_s() > 0 ? optimizer / e.own_s() : 0;
   const bool quick = e.own_s() < kQuickStep;
@@ -57,14 +57,13 @@ std::optional<Finding> batch_too_small(const Evidence& e) {
       .cause = Cause::kBatchTooSmall,
       .severity = batch <= 4 ? Severity::kWarning : Severity::kInfo,
       .confidence = share >= kFixedShare ? 0.8 : 0.65,
-      .summary = fmt::format("with {} sample{} per step most of the time goes to what every step "
-                             "costs anyway",
+      .summary = fmt::format("with {} sample{} per step, most of each step is fixed overhead",
                              batch, batch == 1 ? "" : "s"),
       .evidence = {fmt::format("the optimizer takes {:.0f}% of a step of {}", 100 * share,
                                duration_text(e.own_s())),
                    fmt::format("{} per sample", duration_text(per_sample))},
       .where = fmt::format("batch({})", batch),
-      .fix = fmt::format("batch({}) or more, with the learning rate raised to match; accumulate "
+      .fix = fmt::format("use batch({}) or more, and raise the learning rate to match; accumulate "
                          "does not help here",
                          kBetterBatch),
       .predicted_gain = per_sample / after};  // at least: other fixed costs shrink too
@@ -72,8 +71,8 @@ std::optional<Finding> batch_too_small(const Evidence& e) {
 
 namespace {
 
-// Of twice the batch, in samples per second; nothing where a probe was refused it. A feed that is
-// nearly too slow does not gain as much.
+// Gain in samples per second from twice the batch; nothing if a replay with it was refused. A feed
+// that is almost too slow limits the gain.
 std::optional<double> gain_of_twice(const Evidence& e) {
   const ReplayReading& replay = e.trace.replay;
   if (replay.step_s > 0 && replay.double_step_s == 0) return std::nullopt;
@@ -83,7 +82,7 @@ std::optional<double> gain_of_twice(const Evidence& e) {
 
 }  // namespace
 
-// Neither data nor anything else keeps the GPU waiting: it is done before the next order comes.
+// The GPU waits neither for data nor for anything else: it finishes before the next order arrives.
 std::optional<Finding> launch_bound(const Evidence& e) {
   const auto busy = e.gpu_busy();
   if (!e.steady() || !e.run.on_gpu() || !busy || *busy >= kGpuBusy) return std::nullopt;
@@ -93,17 +92,17 @@ std::optional<Finding> launch_bound(const Evidence& e) {
   const double orders_s = e.spent_s(StepPhase::kForward) + e.spent_s(StepPhase::kBackward) +
                           e.spent_s(StepPhase::kOptimizer);
   const double elsewhere = 1 - (orders_s + e.spent_s(StepPhase::kMetrics)) / e.seconds;
-  if (elsewhere >= kElsewhere || e.cores_full()) return std::nullopt;  // without a core it is late
+  if (elsewhere >= kElsewhere || e.cores_full()) return std::nullopt;  // it is late without a core
   const auto gain = gain_of_twice(e);
   if (!gain || *gain < 1 + kWorthSaying) return std::nullopt;
-  // In a loop of one's own, whatever the loss function does counts as forward.
+  // In a user's own loop, everything the loss function does counts as forward.
   const bool known = e.run.products != ProductType::kUnknown;
   return Finding{
       .cause = Cause::kLaunchBound,
       .severity = known ? Severity::kWarning : Severity::kInfo,
       .confidence = known ? 0.75 : 0.5,
-      .summary = fmt::format("the GPU waits for orders: it is busy {:.0f}% of the time, and what "
-                             "it lacks is not data",
+      .summary = fmt::format("the GPU is busy only {:.0f}% of the time: it waits for the CPU to "
+                             "launch its work, not for data",
                              100 * *busy),
       .evidence = {fmt::format("{} of each {} go to forward, backward and optimizer on the CPU, "
                                "which give the GPU its work",
@@ -111,8 +110,8 @@ std::optional<Finding> launch_bound(const Evidence& e) {
                                duration_text(e.step_s())),
                    fmt::format("waiting for data: {:.1f}%", 100 * e.waiting_share())},
       .where = "forward, backward, optimizer",
-      .fix = fmt::format("batch({}) or more while memory lasts, with the learning rate raised to "
-                         "match: twice the samples for the same number of orders",
+      .fix = fmt::format("use batch({}) or more while memory lasts, and raise the learning rate to "
+                         "match: twice the samples for the same number of launches",
                          2 * e.run.batch_size),
       .predicted_gain = gain};
 }
@@ -126,7 +125,7 @@ std::optional<Finding> float32_on_a_gpu(const Evidence& e) {
       .cause = Cause::kNoMixedPrecision,
       .severity = Severity::kInfo,  // nothing is wrong
       .confidence = 0.7,
-      .summary = "the GPU computes all the time, in float32",
+      .summary = "the GPU computes all the time in float32; bfloat16 may be faster",
       .evidence = {fmt::format("{} is busy {:.0f}% of the time", e.run.gpu, 100 * *busy)},
       .where = "precision",
       .fix = "try --precision bfloat16 (ModelOptions.precision) for a hundred steps"};
@@ -134,15 +133,15 @@ std::optional<Finding> float32_on_a_gpu(const Evidence& e) {
 
 namespace {
 
-// The one that took most of the steady part, and how long.
-std::pair<std::string, double> dearest_callback(const Evidence& e) {
-  std::pair<std::string, double> dearest;
+// The callback that took most of the steady part, and for how long.
+std::pair<std::string, double> most_expensive_callback(const Evidence& e) {
+  std::pair<std::string, double> most_expensive;
   for (size_t i = 0; i < std::min(e.run.callbacks.size(), e.last.callback_s.size()); ++i) {
     const double before = i < e.first.callback_s.size() ? e.first.callback_s[i] : 0;
     const double spent = e.last.callback_s[i] - before;
-    if (spent >= dearest.second) dearest = {e.run.callbacks[i], spent};
+    if (spent >= most_expensive.second) most_expensive = {e.run.callbacks[i], spent};
   }
-  return dearest;
+  return most_expensive;
 }
 
 }  // namespace
@@ -154,7 +153,7 @@ std::optional<Finding> slow_callback(const Evidence& e) {
   const bool is_callback = callbacks >= checkpoint;
   const double share = std::max(callbacks, checkpoint);
   if (share < kNoted) return std::nullopt;
-  const auto [name, spent] = dearest_callback(e);
+  const auto [name, spent] = most_expensive_callback(e);
   return Finding{
       .cause = Cause::kSlowCallback,
       .severity = share >= kMuch          ? Severity::kHigh
@@ -171,7 +170,7 @@ std::optional<Finding> slow_callback(const Evidence& e) {
                                        : "")},
       .where = is_callback ? name : "checkpoint",
       .fix = is_callback
-                 ? "call it less often, or move its work to a thread of its own"
+                 ? "call the callback less often, or move its work to another thread"
                  : "write checkpoints less often (every_steps, every_s) or to a faster disk",
       .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
@@ -179,14 +178,14 @@ std::optional<Finding> slow_callback(const Evidence& e) {
 std::optional<Finding> stuck_callback(const Evidence& e) {
   if (!e.stuck() || e.last.phase != RunPhase::kCallbacks || e.last.phase_s < kStuckS)
     return std::nullopt;
-  return Finding{
-      .cause = Cause::kSlowCallback,
-      .severity = Severity::kCritical,
-      .confidence = 0.9,
-      .summary = fmt::format("a callback has not come back for {:.0f} s", e.last.phase_s),
-      .evidence = {fmt::format("{:.2f} cores work meanwhile", e.quiet_cores())},
-      .where = e.run.callbacks.size() == 1 ? e.run.callbacks[0] : "callbacks",
-      .fix = "look at what it waits for: a server, a lock, a full disk"};
+  return Finding{.cause = Cause::kSlowCallback,
+                 .severity = Severity::kCritical,
+                 .confidence = 0.9,
+                 .summary = fmt::format(
+                     "a callback has been running for {:.0f} s without returning", e.last.phase_s),
+                 .evidence = {fmt::format("{:.2f} cores work meanwhile", e.quiet_cores())},
+                 .where = e.run.callbacks.size() == 1 ? e.run.callbacks[0] : "callbacks",
+                 .fix = "look at what the callback waits for: a server, a lock, a full disk"};
 }
 
 std::optional<Finding> first_step(const Evidence& e) {
@@ -202,7 +201,9 @@ std::optional<Finding> first_step(const Evidence& e) {
       .evidence = {e.steady() ? fmt::format("later ones take {}", duration_text(e.step_s()))
                               : fmt::format("{:.2f} cores work meanwhile", e.quiet_cores())},
       .where = "first step",
-      .fix = "nothing to repair: libraries load, choose kernels and take memory once"};
+      .fix =
+          "nothing to repair: the first step loads libraries, chooses kernels and allocates "
+          "memory"};
 }
 
 }  // namespace headway

@@ -8,22 +8,22 @@
 namespace headway {
 namespace {
 
-constexpr double kMostlyWaits = 0.5;      // CPU time against the time workers were at it
-constexpr double kNoCore = 0.20;          // of the time in which threads could have run
+constexpr double kMostlyWaits = 0.5;      // CPU time relative to the workers' busy time
+constexpr double kNoCore = 0.20;          // of the time in which threads were ready to run
 constexpr double kTooManyThreads = 2.0;   // asked for, per core
-constexpr double kTooManyRunnable = 1.5;  // really wanting to run, per core
+constexpr double kTooManyRunnable = 1.5;  // actually ready to run, per core
 constexpr double kSlowedDown = 0.10;      // of the time, by power or heat
-constexpr double kSlowClock = 0.85;       // of the full one
-constexpr double kWorthThreads = 5e-3;    // a step shorter than this gains nothing from threads
+constexpr double kSlowClock = 0.85;       // relative to the full clock
+constexpr double kWorthThreads = 5e-3;    // a shorter step gains nothing from threads
 
 }  // namespace
 
-// More threads than cores, of our own making: neighbours that take the cores are not meant.
+// The run itself has more threads than cores; neighbours that take the cores are another cause.
 std::optional<Finding> thread_oversubscription(const Evidence& e) {
   if (!e.steady()) return std::nullopt;
   const double cpu = e.last.system.cpu_s - e.first.system.cpu_s;
   const double waiting = e.last.system.run_queue_wait_s - e.first.system.run_queue_wait_s;
-  // Workers that mostly wait are no crowd, however many there are.
+  // Workers that mostly wait do not compete for cores, however many there are.
   const bool feed_waits = e.cpu_per_step_s() < kMostlyWaits * e.feed().work_s;
   const double feed =
       feed_waits ? std::min(double(e.last.feed_threads), e.cpus()) : double(e.last.feed_threads);
@@ -45,8 +45,8 @@ std::optional<Finding> thread_oversubscription(const Evidence& e) {
       .where = fmt::format("{} compute threads, {} feed threads", e.run.compute_threads,
                            e.last.feed_threads),
       .fix =
-          "leave .threads out of FitOptions to have them chosen, or give as many as there are "
-          "cores; OMP_NUM_THREADS likewise"};
+          "leave .threads out of FitOptions to have it chosen automatically, or set it to the "
+          "number of cores; the same for OMP_NUM_THREADS"};
 }
 
 std::optional<Finding> single_core(const Evidence& e) {
@@ -59,26 +59,29 @@ std::optional<Finding> single_core(const Evidence& e) {
   return Finding{.cause = Cause::kSingleCoreAffinity,
                  .severity = Severity::kWarning,
                  .confidence = told ? 0.7 : 0.8,
-                 .summary = pinned ? "the process may use one core only"
+                 .summary = pinned ? "the process is allowed to use only one core"
                                    : "one thread computes while other cores could help",
                  .evidence = {fmt::format("{:.2f} cores used of {:.3g}", e.cores_used(), cores),
                               fmt::format("{} of computing per step", duration_text(e.own_s()))},
                  .where = pinned ? "CPU affinity" : "FitOptions.threads.intra_op = 1",
                  .fix = pinned ? "start it without taskset, or give the container more cores"
-                               : "leave threads.intra_op (--intra-op, OMP_NUM_THREADS) out"};
+                               : "leave threads.intra_op (--intra-op, OMP_NUM_THREADS) unset"};
 }
 
 std::optional<Finding> gpu_not_used(const Evidence& e) {
   if (!e.steady() || e.run.on_gpu() || e.run.gpu.empty()) return std::nullopt;
   if (e.run.purpose != Purpose::kTrain) return std::nullopt;
-  return Finding{.cause = Cause::kGpuNotUsed,
-                 .severity = Severity::kInfo,  // somebody may have meant it
-                 .confidence = 0.9,
-                 .summary = fmt::format("{} is there and the training does not use it", e.run.gpu),
-                 .evidence = {fmt::format("device {}, {:.2f} of {:.3g} cores used", e.run.device,
-                                          e.cores_used(), e.cpus())},
-                 .where = "device",
-                 .fix = "--device cuda (ModelOptions.device); if that is refused, it says why"};
+  return Finding{
+      .cause = Cause::kGpuNotUsed,
+      .severity = Severity::kInfo,  // may be intended
+      .confidence = 0.9,
+      .summary = fmt::format("{} is available, but the training does not use it", e.run.gpu),
+      .evidence = {fmt::format("device {}, {:.2f} of {:.3g} cores used", e.run.device,
+                               e.cores_used(), e.cpus())},
+      .where = "device",
+      .fix =
+          "train with --device cuda (ModelOptions.device); if the GPU cannot be used, the error "
+          "says why"};
 }
 
 std::optional<Finding> gpu_throttled(const Evidence& e) {
@@ -90,8 +93,9 @@ std::optional<Finding> gpu_throttled(const Evidence& e) {
   return Finding{.cause = Cause::kGpuThrottledOrShared,
                  .severity = Severity::kWarning,
                  .confidence = 0.85,
-                 .summary = fmt::format("power or heat holds the GPU down to {:.0f}% of its clock",
-                                        100 * clock),
+                 .summary = fmt::format(
+                     "power or temperature limits slow the GPU down to {:.0f}% of its clock speed",
+                     100 * clock),
                  .evidence = {fmt::format("slowed down {:.0f}% of the time; {:.0f} of {:.0f} MHz",
                                           100 * share, b.clock_mhz, b.full_clock_mhz)},
                  .where = e.run.gpu,

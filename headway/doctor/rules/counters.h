@@ -5,8 +5,8 @@
 
 namespace headway {
 
-// What the counters of a run on Headway tell, a file of rules each; table.cpp joins them with what
-// is seen from outside.
+// Rules about the counters of a run on Headway, one file for each group. table.cpp combines them
+// with the rules about what is seen from outside.
 
 // refusals.cpp
 std::optional<Finding> refused(const Evidence& e);

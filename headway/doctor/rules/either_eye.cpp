@@ -36,7 +36,7 @@ std::optional<Finding> cpu_quota(const Observations& o) {
   return f;
 }
 
-// The user asked for it: it is a fault only where it takes more time than the training.
+// The user asked for validation: it is only a fault if it takes more time than training.
 std::optional<Finding> hidden_validation(const Observations& o) {
   constexpr double kMostOfIt = 0.5, kOnlyThat = 0.8, kLongS = 10;
   const Evidence& e = o.counters;
@@ -53,7 +53,7 @@ std::optional<Finding> hidden_validation(const Observations& o) {
             .severity = most ? Severity::kWarning : Severity::kInfo,
             .confidence = 0.9,
             .summary = most ? fmt::format("validation takes {:.0f}% of the time", 100 * share)
-                            : "not stuck: it validates",
+                            : "not stuck: it is validating",
             .evidence = {fmt::format("{:.0f}% of the training thread's time recently, {}",
                                      100 * late, share_text(all))},
             .where = o.ledger.where(Account::kValidates),

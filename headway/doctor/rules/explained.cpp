@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t kFew = 8;
 constexpr double kSettledS = 10;
-constexpr double kStaysAt = 0.9, kHardly = 0.5;  // of the first losses, that is left
-constexpr double kBeyond = 1;  // squares that no output between -1 and 1 should leave
+constexpr double kStaysAt = 0.9, kHardly = 0.5;  // of the first losses is left
+constexpr double kBeyond = 1;  // squared errors above this mean labels beyond -1 to 1
 
 struct Explanation {
   Hint hint;
@@ -23,72 +23,72 @@ struct Explanation {
 constexpr Explanation kExplanations[] = {
     {Hint::kOneUnitSoftmax, Cause::kLossOutputMismatch, Unlearnt::kHardlyFalls,
      "the model ends in a softmax over one unit, which is always 1",
-     "one output unit takes a sigmoid and binary crossentropy"},
+     "with one output unit, use a sigmoid and binary crossentropy"},
     {Hint::kSecondSoftmax, Cause::kLossOutputMismatch, Unlearnt::kHardlyFalls,
      "the model ends in a softmax or sigmoid, and its loss applies a second one",
-     "leave it out of the model: this loss takes plain numbers (logits)"},
+     "remove it from the model: this loss expects plain numbers (logits)"},
     {Hint::kMissingSoftmax, Cause::kLossOutputMismatch, Unlearnt::kHardlyFalls,
-     "the loss takes probabilities, and the model ends in something else",
-     "from_logits=True in the loss, or a softmax (one unit: sigmoid; NLLLoss: log_softmax) at the "
-     "end"},
+     "the loss expects probabilities, but the model does not end in a softmax or sigmoid",
+     "set from_logits=True in the loss, or end the model in a softmax (one unit: sigmoid; NLLLoss: "
+     "log_softmax)"},
     {Hint::kShapeClash, Cause::kLossOutputMismatch, Unlearnt::kHardlyFalls,
      "predictions of shape (n, 1) and targets of shape (n): their difference has the shape (n, n), "
      "and only the mean of the targets is learnt",
      "give both the same shape: prediction.squeeze(1), or target.unsqueeze(1)"},
     {Hint::kBoundedOutput, Cause::kLossOutputMismatch, Unlearnt::kStaysBeyond,
-     "the model ends in a sigmoid or tanh, and its targets are larger than that can get",
-     "a last layer without activation, or targets scaled into its range"},
+     "the model ends in a sigmoid or tanh, but its targets are outside the range of its output",
+     "use a last layer without activation, or scale the targets into its range"},
     {Hint::kRectifiedOutput, Cause::kLossOutputMismatch, Unlearnt::kFrozen,
      "the model ends in a ReLU: it cannot fall below zero, and where it is zero it learns nothing",
-     "a last layer without activation"},
+     "use a last layer without activation"},
     {Hint::kNoStep, Cause::kWeightsNotUpdated, Unlearnt::kStays,
-     "gradients are made, and no optimizer makes a step with them",
-     "optimizer.step() after backward(); apply_gradients(); params = optax.apply_updates(params, "
-     "updates), given back by the step"},
+     "gradients are computed, but no optimizer step uses them",
+     "call optimizer.step() after backward(), or apply_gradients(); with optax, return params = "
+     "optax.apply_updates(params, updates) from the step"},
     {Hint::kClearedGradients, Cause::kWeightsNotUpdated, Unlearnt::kStays,
      "gradients are cleared between backward() and step()",
-     "zero_grad() before backward(), or after step()"},
+     "call zero_grad() before backward() or after step()"},
     {Hint::kOtherWeights, Cause::kWeightsNotUpdated, Unlearnt::kStays,
      "the optimizer was given the weights of a model that is not the one being trained",
-     "make the optimizer from the parameters() of the model that the loss comes from"},
+     "create the optimizer with the parameters() of the model that is trained"},
     {Hint::kReplacedLayers, Cause::kWeightsNotUpdated, Unlearnt::kStays,
-     "a layer was replaced after the optimizer was made: its weights are in no optimizer",
-     "make the optimizer when the model is complete"},
+     "a layer was replaced after the optimizer was created: no optimizer updates its weights",
+     "create the optimizer after the model is complete"},
     {Hint::kHeldWeights, Cause::kWeightsNotUpdated, Unlearnt::kFrozen,
-     "weights are told not to change",
-     "let the weights that are to learn be trainable, and give them to the optimizer (Keras: "
-     "compile() again after trainable was changed)"},
+     "weights are set not to be trained",
+     "make the weights that should learn trainable, and give them to the optimizer (Keras: call "
+     "compile() again after changing trainable)"},
     {Hint::kConstantWeights, Cause::kBadInitialWeights, Unlearnt::kFrozen,
-     "weights begin as zeros, or all alike, and so do their gradients",
-     "leave the initial weights to the layer, or draw them at random"},
+     "the initial weights are zero or all equal, so their gradients are, too",
+     "keep the layer's own initial weights, or draw them at random"},
     {Hint::kHighRate, Cause::kLearningRate, Unlearnt::kHardlyFalls,
      "the learning rate is far above what this optimizer is used with, and the loss hardly falls",
-     "a learning rate ten or a hundred times smaller: 1e-3 for Adam, 0.1 or less for SGD"},
+     "use a learning rate ten or a hundred times smaller: 1e-3 for Adam, 0.1 or less for SGD"},
     {Hint::kLowRate, Cause::kLearningRate, Unlearnt::kFrozen,
-     "the learning rate is so small that no step can be seen",
-     "a learning rate a hundred or a thousand times larger"},
+     "the learning rate is so small that the steps have no visible effect",
+     "use a learning rate a hundred or a thousand times larger"},
     {Hint::kShortSchedule, Cause::kLearningRate, Unlearnt::kStopped,
-     "the schedule of the learning rate counts steps and was given a number of epochs: it is over "
-     "after so many steps, and the loss does not fall any more",
-     "epochs times steps per epoch"},
+     "the learning rate schedule counts steps but was given the number of epochs: it ends after "
+     "that many steps, and the loss stops falling",
+     "give the schedule epochs times steps per epoch"},
     {Hint::kUnscaledInput, Cause::kInputNotScaled, Unlearnt::kStays,
-     "the input goes up to 255, nothing scales it, and the loss hardly falls",
-     "divide by 255, or normalise to mean 0 and deviation 1"},
+     "the inputs go up to 255 and are not scaled, and the loss hardly falls",
+     "divide the inputs by 255, or normalise them to mean 0 and standard deviation 1"},
     {Hint::kSaturatingLayers, Cause::kVanishingGradients, Unlearnt::kStays,
      "many layers of sigmoid or tanh follow each other: hardly any gradient gets through",
-     "ReLU or GELU between the layers, normalisation, or fewer layers"},
+     "use ReLU or GELU between the layers, normalisation, or fewer layers"},
     {Hint::kCutGradient, Cause::kGradientNotConnected, Unlearnt::kFrozen,
      "something between the loss and the weights has no gradient",
-     "take detach(), round(), stop_gradient() out of the way from the model to the loss"},
+     "remove detach(), round() and stop_gradient() between the model and the loss"},
 };
 
-// Before anything was thrown up.
+// The first losses, before any later outlier.
 double first_of_losses(const Observations& o) {
   const double told = o.looks->seen.progress.first_loss;
   return told > 0 ? std::min(o.losses.first(), told) : o.losses.first();
 }
 
-// What the live objects show is sure, and a reading of the source is not.
+// What the live objects show is certain; what the source suggests is not.
 bool is_refuted(const SeenModel& model, Cause cause) {
   const bool seen = model.looks > 0 && model.weights > 0;
   switch (cause) {
@@ -103,8 +103,8 @@ bool is_refuted(const SeenModel& model, Cause cause) {
 
 namespace {
 
-// Since the first half of the losses next to nothing was learnt, and something is left to learn.
-// Those that repeat themselves to the digit count, too: they say it loudest.
+// Since the first half of the losses almost nothing was learnt, although something is left to
+// learn. Losses that repeat exactly count too: they are the clearest sign.
 bool stopped(const Observations& o) {
   constexpr double kSame = 0.05, kLeft = 0.1;
   const std::vector<SeenLoss>& told = o.looks->seen.losses;
@@ -155,7 +155,7 @@ std::optional<Finding> explained(const Observations& o, Cause cause) {
         .severity = each.needs == Unlearnt::kHardlyFalls ? Severity::kWarning : Severity::kHigh,
         .confidence = 0.8,
         .summary = each.summary,
-        .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(),
+        .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} recently", l.size(),
                                  first_of_losses(o), l.last())},
         .where = place_text(hint->at),
         .fix = each.fix};

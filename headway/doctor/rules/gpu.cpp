@@ -1,4 +1,4 @@
-// What the GPU of a watched run lacks while it idles, and what it computes while it does not.
+// What the GPU of a watched run waits for while it is idle, and what it computes while it is busy.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,18 +13,18 @@ namespace headway {
 namespace {
 
 constexpr double kSettledS = 8;
-constexpr double kBusyEnough = 0.8;  // of the time: less than a quarter is to be gained
+constexpr double kBusyEnough = 0.8;  // of the time: at most a quarter can be gained
 constexpr double kOrdersBusy = 0.65;
 constexpr double kHostShare = 0.15;  // of the training thread's time, for one thing on the host
-constexpr double kDataFirst = 0.25;  // who waits for data this long has that to repair first
+constexpr double kDataFirst = 0.25;  // if it waits for data this long, that comes first
 constexpr double kMostlySteps = 0.4;
 
 struct Host {
   const Observations& o;
-  double busy;  // the GPU, of the time
+  double busy;  // the GPU, share of the time
 };
 
-// A run that has settled, on a GPU that is not busy all the time.
+// A run past its warm-up whose GPU is not always busy.
 std::optional<Host> idle_gpu(const Observations& o, double busy_at_most) {
   const auto busy = o.gpu_busy();
   if (!o.looks || !busy || *busy >= busy_at_most || !o.ledger.is_enough() ||
@@ -47,8 +47,8 @@ double data_share(const Observations& o) {
   return o.ledger.of({Account::kWaitsForData, Account::kMakesData}).share;
 }
 
-// Of the training thread's time, by samples of its native code: it is on a core while it waits for
-// the driver.
+// Share of the training thread's time, by hits of its native code: it is on a core while it waits
+// for the driver.
 double native_share(const Observations& o, int64_t SeenNative::*what) {
   constexpr int64_t kFewest = 25;
   const SeenNative& native = o.looks->seen.native;
@@ -67,7 +67,7 @@ std::string busy_text(const Observations& o, double busy) {
   return text;
 }
 
-// The step takes as long as the GPU's work, or what is left to the host.
+// A step then takes as long as the GPU's work or the host's remaining work, whichever is longer.
 double gain_without_host(double busy, double share) {
   return 1 / std::max({busy, 1 - share, 0.05});
 }
@@ -136,7 +136,7 @@ std::optional<Finding> gpu_waits_for_reads(const Observations& o) {
 
 namespace {
 
-// The training thread works on the steps, and the GPU is done before the next order comes.
+// The training thread works on the steps, and the GPU finishes before the next order arrives.
 std::optional<Finding> late_orders(const Observations& o) {
   const auto host = idle_gpu(o, kOrdersBusy);
   if (!host || data_share(o) >= kDataFirst || gpu_waits_for_uploads(o) || gpu_waits_for_reads(o))
@@ -199,8 +199,8 @@ std::optional<Finding> gpu_computes_in_float32(const Observations& o) {
       .cause = Cause::kNoMixedPrecision,
       .severity = Severity::kWarning,
       .confidence = 0.8,
-      .summary = fmt::format("the GPU computes in float{} all the time, and its units for products "
-                             "of matrices idle",
+      .summary = fmt::format("the GPU computes in float{} all the time, so its fast units for "
+                             "matrix products are not used",
                              doubles ? 64 : 32),
       .evidence = {busy_text(o, work->busy),
                    fmt::format("units at work: float32 {:.0f}%, float64 {:.0f}%, products of "
@@ -216,7 +216,7 @@ std::optional<Finding> gpu_computes_in_float32(const Observations& o) {
                 "TrainingArguments(bf16=True), bfloat16 in JAX"};
 }
 
-// Step after step something stays on the GPU.
+// In every step something stays in the GPU's memory.
 std::optional<Finding> gpu_memory_grows(const Observations& o) {
   constexpr double kSettlesS = 4, kStraight = 0.85, kGrown = 200e6, kGrownShare = 0.1;
   constexpr size_t kFewest = 12;
@@ -259,7 +259,7 @@ std::optional<Finding> gpu_memory_grows(const Observations& o) {
   return f;
 }
 
-// It was opened, and the steps are made elsewhere.
+// The GPU was opened, but the steps are made elsewhere.
 std::optional<Finding> gpu_hardly_used(const Observations& o) {
   constexpr double kNothing = 0.01, kOneCore = 0.9;
   const GpuWork* work = o.gpu_work();
@@ -276,7 +276,9 @@ std::optional<Finding> gpu_hardly_used(const Observations& o) {
                  .evidence = {fmt::format("the training thread computes {}, {:.2f} cores are used",
                                           share_text(steps), o.looks->seen.cores)},
                  .where = o.ledger.where(Account::kComputes),
-                 .fix = "model.to(\"cuda\") and the batches too; look at CUDA_VISIBLE_DEVICES"};
+                 .fix =
+                     "move the model and the batches to the GPU (model.to(\"cuda\"), "
+                     "batch.to(\"cuda\")), and check CUDA_VISIBLE_DEVICES"};
 }
 
 }  // namespace headway

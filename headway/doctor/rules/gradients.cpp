@@ -1,4 +1,4 @@
-// What the gradients, weights and inputs of the steps that were looked at say.
+// What the examined steps show about gradients, weights and inputs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,12 +14,12 @@ namespace {
 
 constexpr size_t kFewLooks = 3, kEnoughLooks = 5;
 constexpr int64_t kEnoughSteps = 50;
-constexpr size_t kDeep = 3;                               // kernels one behind the other
-constexpr double kExplodes = 70;                          // first kernel's gradient to the last's
-constexpr double kVanishes = 1e-3, kTinyGradient = 1e-4;  // likewise, and in itself
+constexpr size_t kDeep = 3;       // kernels in a row
+constexpr double kExplodes = 70;  // gradient of the first kernel relative to the last
+constexpr double kVanishes = 1e-3, kTinyGradient = 1e-4;  // likewise; and its absolute value
 constexpr double kLargeGradient = 1;                      // root mean square
 constexpr double kHugeGradient = 5, kHugeForItsWeight = 20;
-constexpr double kGrown = 10;  // against the median so far
+constexpr double kGrown = 10;  // relative to the median so far
 constexpr size_t kGrownTimes = 3;
 constexpr double kDead = 0.7, kAllDead = 0.95;         // of the units of a layer
 constexpr double kLargeInput = 10, kTinyInput = 1e-3;  // mean, standard deviation
@@ -37,7 +37,7 @@ std::vector<size_t> kernels(const Trace& trace) {
   return out;
 }
 
-// The middle of what was seen of one weight's gradient; numbers that are none do not count.
+// The median of one weight's gradients; values that are not numbers are left out.
 double usual_gradient(const Evidence& e, size_t weight) {
   std::vector<double> seen;
   for (const NumbersReading& look : looks(e))
@@ -59,15 +59,16 @@ std::string listed(const std::vector<std::string>& names) {
 std::optional<Finding> bad_start(const Evidence& e) {
   const std::vector<size_t> all = kernels(e.trace);
   std::vector<std::string> names;
-  for (size_t k = 0; k + 1 < all.size(); ++k)  // a last layer of zeros is sound
+  for (size_t k = 0; k + 1 < all.size(); ++k)  // a last layer that begins with zeros is fine
     if (e.trace.weights[all[k]].identical_units) names.push_back(e.trace.weights[all[k]].name);
   if (names.empty() || looks(e).empty()) return std::nullopt;
   return Finding{
       .cause = Cause::kBadInitialWeights,
       .severity = Severity::kHigh,
       .confidence = 0.95,
-      .summary = fmt::format("all units of {} began with the same numbers and stay the same",
-                             listed(names)),
+      .summary = fmt::format(
+          "all units of {} started with equal weights and stay equal: they all learn the same",
+          listed(names)),
       .evidence = {fmt::format("{} of {} kernels; equal units get equal gradients, so a layer of "
                                "them learns as much as one",
                                names.size(), all.size()),
@@ -75,8 +76,8 @@ std::optional<Finding> bad_start(const Evidence& e) {
                                e.trace.weights[all[0]].name)},
       .where = names[0],
       .fix =
-          "leave the kernel initializer out (glorot_uniform), or take he_normal before relu; "
-          "zeros are for biases"};
+          "leave the kernel initializer out (glorot_uniform), or use he_normal before relu; use "
+          "zeros only for biases"};
 }
 
 std::optional<Finding> input_not_scaled(const Evidence& e) {
@@ -105,7 +106,7 @@ std::optional<Finding> input_not_scaled(const Evidence& e) {
                      "the dataset"};
 }
 
-// Gradients that are not numbers, grow from look to look, or from the last layer to the first.
+// Gradients that are not numbers, or grow from look to look, or from the last layer to the first.
 std::optional<Finding> exploding(const Evidence& e) {
   const std::vector<size_t> all = kernels(e.trace);
   if (looks(e).size() < kFewLooks || all.empty()) return std::nullopt;
@@ -131,7 +132,7 @@ std::optional<Finding> exploding(const Evidence& e) {
                               e.trace.weights[all.back()].name, first / last)};
     return f;
   }
-  // Of the first looks: later the weights may have given way.
+  // From the first looks: later the weights may have adapted.
   std::vector<double> gradients, ratios;
   for (size_t k = 0; k < std::min(kFewLooks, looks(e).size()); ++k) {
     for (const size_t i : all) {
@@ -183,8 +184,8 @@ std::optional<Finding> vanishing(const Evidence& e) {
                               fmt::format("{} kernels one behind the other", all.size())},
                  .where = e.trace.weights[all.front()].name,
                  .fix =
-                     "relu with he_normal instead of sigmoid or tanh, BatchNormalization, Residual "
-                     "connections, fewer layers"};
+                     "use relu with he_normal instead of sigmoid or tanh, add BatchNormalization "
+                     "or Residual connections, or use fewer layers"};
 }
 
 std::optional<Finding> dead_relu(const Evidence& e) {
@@ -192,22 +193,23 @@ std::optional<Finding> dead_relu(const Evidence& e) {
   double worst = 0;
   std::string name;
   for (size_t layer = 0; layer < e.trace.layers.size(); ++layer) {
-    double least = 1;  // dead only if it was so in each of the last looks
+    double least = 1;  // a unit is dead only if it was so in each of the last looks
     for (size_t k = looks(e).size() - kEnoughLooks; k < looks(e).size(); ++k)
       least = std::min(least, at(looks(e)[k].dead_units, layer));
     if (least > worst) worst = least, name = e.trace.layers[layer];
   }
   if (worst < kDead) return std::nullopt;
-  return Finding{
-      .cause = Cause::kDeadRelu,
-      .severity = worst >= kAllDead ? Severity::kHigh : Severity::kWarning,
-      .confidence = 0.85,
-      .summary =
-          fmt::format("{:.0f}% of the units of {} are dead: 0 for every sample", 100 * worst, name),
-      .evidence = {fmt::format("in each of the last {} looks, up to step {}", kEnoughLooks,
-                               looks(e).back().step)},
-      .where = name,
-      .fix = "a tenth of the learning rate, he_normal, a bias of 0; leaky_relu cannot die"};
+  return Finding{.cause = Cause::kDeadRelu,
+                 .severity = worst >= kAllDead ? Severity::kHigh : Severity::kWarning,
+                 .confidence = 0.85,
+                 .summary = fmt::format("{:.0f}% of the units of {} are dead: 0 for every sample",
+                                        100 * worst, name),
+                 .evidence = {fmt::format("in each of the last {} looks, up to step {}",
+                                          kEnoughLooks, looks(e).back().step)},
+                 .where = name,
+                 .fix =
+                     "try a tenth of the learning rate, he_normal, or a bias of 0; units with "
+                     "leaky_relu cannot die"};
 }
 
 std::optional<Finding> not_connected(const Evidence& e) {
@@ -220,28 +222,28 @@ std::optional<Finding> not_connected(const Evidence& e) {
     if (never) names.push_back(e.trace.weights[i].name);
   }
   if (names.empty()) return std::nullopt;
-  return Finding{
-      .cause = Cause::kGradientNotConnected,
-      .severity = Severity::kHigh,
-      .confidence = 0.9,
-      .summary = fmt::format("no gradient reaches {}", listed(names)),
-      .evidence = {fmt::format("{} of {} trainable weights, in {} looks", names.size(),
-                               e.trace.weights.size(), looks(e).size())},
-      .where = names[0],
-      .fix =
-          "look for detach(), .data, item() or a no-grad guard between these weights and the "
-          "loss; freeze what is not meant to learn"};
+  return Finding{.cause = Cause::kGradientNotConnected,
+                 .severity = Severity::kHigh,
+                 .confidence = 0.9,
+                 .summary = fmt::format("no gradient reaches {}", listed(names)),
+                 .evidence = {fmt::format("{} of {} trainable weights, in {} looks", names.size(),
+                                          e.trace.weights.size(), looks(e).size())},
+                 .where = names[0],
+                 .fix =
+                     "look for detach(), .data, item() or a no-grad guard between these weights "
+                     "and the loss; freeze weights that should not learn"};
 }
 
 std::optional<Finding> not_updated(const Evidence& e) {
   if (const auto left_out = e.note(NoteKind::kLeftOut)) {
-    return Finding{.cause = Cause::kWeightsNotUpdated,
-                   .severity = Severity::kHigh,
-                   .confidence = 0.9,
-                   .summary = "the loss depends on weights that the optimizer does not know",
-                   .evidence = {fmt::format("tensors of {}", *left_out)},
-                   .where = "LoopOptions.parameters",
-                   .fix = "name them in .parameters (or give the whole .module), or detach them"};
+    return Finding{
+        .cause = Cause::kWeightsNotUpdated,
+        .severity = Severity::kHigh,
+        .confidence = 0.9,
+        .summary = "the loss depends on weights that the optimizer does not know",
+        .evidence = {fmt::format("tensors of {}", *left_out)},
+        .where = "LoopOptions.parameters",
+        .fix = "pass these weights in .parameters (or pass the whole .module), or detach them"};
   }
   if (looks(e).size() < kEnoughLooks || e.last.learning_rate <= 0) return std::nullopt;
   std::vector<std::string> names;
@@ -253,16 +255,17 @@ std::optional<Finding> not_updated(const Evidence& e) {
     if (still) names.push_back(e.trace.weights[i].name);
   }
   if (names.empty()) return std::nullopt;
-  return Finding{.cause = Cause::kWeightsNotUpdated,
-                 .severity = Severity::kHigh,
-                 .confidence = 0.85,
-                 .summary = fmt::format("{} get gradients and do not move", listed(names)),
-                 .evidence = {fmt::format("{} of {} weights, in {} looks", names.size(),
-                                          e.trace.weights.size(), looks(e).size())},
-                 .where = names[0],
-                 .fix =
-                     "updates too small for the type of the weights (bfloat16, float16): keep "
-                     "them in float32; look for code that writes them back"};
+  return Finding{
+      .cause = Cause::kWeightsNotUpdated,
+      .severity = Severity::kHigh,
+      .confidence = 0.85,
+      .summary = fmt::format("{} get gradients but do not change", listed(names)),
+      .evidence = {fmt::format("{} of {} weights, in {} looks", names.size(),
+                               e.trace.weights.size(), looks(e).size())},
+      .where = names[0],
+      .fix =
+          "the updates may be too small for the number type of the weights (bfloat16, float16): "
+          "keep weights in float32; also look for code that writes old values back"};
 }
 
 }  // namespace headway

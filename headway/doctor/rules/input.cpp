@@ -1,4 +1,4 @@
-// Data come, but too slowly.
+// Data arrive, but too slowly.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,20 +10,20 @@
 namespace headway {
 namespace {
 
-// Shares of a step spent waiting for data: XProf's 5 and 20 per cent, others' 10.
+// Shares of a step spent waiting for data: XProf uses 5 and 20 per cent, others use 10.
 constexpr double kNoted = 0.05, kWorthSaying = 0.10, kMuch = 0.20;
-constexpr double kAlwaysBusy = 0.75;    // of the time, for a part that only one worker may do
+constexpr double kAlwaysBusy = 0.75;    // of the time, for a part that only one worker may run
 constexpr double kWorkersFull = 0.75;   // of the workers' time
 constexpr double kMostOfTheWork = 0.4;  // a named operator's share of the feed
 constexpr double kDiskStalls = 0.20;    // PSI: something waited for a disk
 constexpr double kSmallRead = 256e3;    // bytes per sample
 constexpr double kUploadShare = 0.10;
-constexpr double kExplains = 0.4;       // of a step, for what is said to hold it up
-constexpr double kMostlyWaits = 0.5;    // CPU time against the time workers were at it
+constexpr double kExplains = 0.4;       // of a step, for what is said to delay it
+constexpr double kMostlyWaits = 0.5;    // CPU time relative to the workers' busy time
 constexpr double kWorthMore = 1.25;     // times as many workers
-constexpr double kWaitingWorkers = 64;  // about as many as the tuner takes
+constexpr double kWaitingWorkers = 64;  // about as many as the tuner starts
 constexpr double kWorthDoing = 1.1, kMuchFaster = 1.5;  // gains
-constexpr double kNoCore = 0.25;  // of the time in which threads could have run
+constexpr double kNoCore = 0.25;  // of the time in which threads were ready to run
 
 Severity severity_of(double waiting) {
   if (waiting >= kMuch) return Severity::kHigh;
@@ -61,7 +61,7 @@ std::string rates(const Evidence& e) {
                      duration_text(e.step_s() - e.own_s()), duration_text(e.step_s()));
 }
 
-// What the other rules below share; `feed_s` and `cpu_s` are the demands once it is repaired.
+// Shared by the rules below; `feed_s` and `cpu_s` are the costs per step after the repair.
 Finding finding_of(const Evidence& e, Cause cause, double feed_s, double cpu_s) {
   Finding f{.cause = cause, .severity = severity_of(e.waiting_share()), .evidence = {rates(e)}};
   if (const double alone = e.trace.replay.step_s; alone > 0) {
@@ -73,14 +73,14 @@ Finding finding_of(const Evidence& e, Cause cause, double feed_s, double cpu_s) 
   }
   const double gain = e.step_s() / std::max(1e-9, e.predicted_step_s(feed_s, cpu_s));
   f.predicted_gain = std::max(1.0, gain);
-  // Whoever measures a feed waits for nothing else: what can be gained tells.
+  // When a feed is only measured, nothing else is waited for: the possible gain decides.
   if (measured(e) && gain < kMuchFaster) f.severity = Severity::kWarning;
   if (measured(e) && gain < kWorthDoing) f.severity = Severity::kInfo;
   return f;
 }
 
-// CPU time per step of training and of what is left of the feed's work; `guess_s` unless a replay
-// has measured training by itself.
+// CPU time per step of training and of the feed's remaining work; `guess_s` unless a replay has
+// measured training alone.
 double cpu_with(const Evidence& e, double feed_s, double guess_s) {
   return e.trace.replay.step_s > 0 ? e.own_cpu_s() + feed_s : guess_s;
 }
@@ -93,18 +93,18 @@ constexpr const char* kLeaveThreads =
     "leave the number of input threads to Headway (threads.input, --input-threads, "
     "Options.threads)";
 
-// Its workers: on a lock, a disk, a server.
+// Its workers wait: for a lock, a disk, a server.
 bool mostly_waits(const Evidence& e, const FeedDemand& feed) {
   const double own = e.trace.replay.step_s > 0 ? e.own_cpu_s() : 0;
   return e.cpu_per_step_s() - own < kMostlyWaits * feed.work_s;
 }
 
-// Even if training took all the CPU time that it could have, the rest is the workers'.
+// Even if training took all the CPU time it possibly could, the rest belongs to the workers.
 bool surely_computes(const Evidence& e, const FeedDemand& feed) {
   return e.cpu_per_step_s() - e.own_cpu_s() >= kMostlyWaits * feed.work_s;
 }
 
-// They neither computed nor stood in line for a core.
+// They neither computed nor waited for a core.
 bool stand_blocked(const Evidence& e, const FeedDemand& feed) {
   const double queued_s = (e.last.system.run_queue_wait_s - e.first.system.run_queue_wait_s) /
                           double(std::max<int64_t>(1, e.steps));
@@ -143,7 +143,7 @@ std::optional<Finding> serial_map(const Evidence& e) {
   return f;
 }
 
-// Somebody asked for fewer workers than would help, and these compute all the time.
+// The user asked for fewer workers than would help, and these compute all the time.
 std::optional<Finding> few_workers(const Evidence& e) {
   const auto s = starved(e);
   if (!s || s->waiting < kWorthSaying || e.run.input_threads < 2) return std::nullopt;
@@ -187,7 +187,7 @@ std::optional<Finding> slow_storage(const Evidence& e) {
       counted ? files.open_s >= files.read_s && e.read_bytes_per_element() < kSmallRead
               : any_operator(e, &OpFacts::lists_files) && e.read_bytes_per_element() > 0 &&
                     e.read_bytes_per_element() < kSmallRead;
-  // What is left of the feed's work: it cannot have taken more than the CPU time there was.
+  // The feed's remaining work: it cannot have taken more than the CPU time that was used.
   const double rest =
       counted ? std::clamp(feed.work_s - waits_s, 0.0, e.cpu_per_step_s()) : e.cpu_per_step_s();
   Finding f = finding_of(e, small ? Cause::kManySmallFiles : Cause::kSlowStorage,
@@ -206,7 +206,7 @@ std::optional<Finding> slow_storage(const Evidence& e) {
   f.where = serial ? "the source" : feed.op;
   if (!serial) f.stage = feed.op_at;
   f.summary = small ? "opening and reading many small files takes longer than using them"
-                    : "the storage cannot deliver as fast as training takes";
+                    : "the storage is too slow: training waits for it";
   f.evidence.push_back(fmt::format("workers wait inside {} while {:.2f} of {:.3g} cores are used",
                                    f.where, e.cores_used(), e.cpus()));
   f.evidence.push_back(
@@ -223,7 +223,7 @@ std::optional<Finding> slow_storage(const Evidence& e) {
 
 namespace {
 
-// What making the images smaller once would save, per step.
+// What would be saved per step by storing smaller images.
 double pixel_work_s(const Evidence& e) {
   double sum = 0;
   for (size_t i = 0; i < std::min(e.trace.stages.size(), e.last.stages.size()); ++i) {
@@ -252,9 +252,10 @@ std::optional<Finding> decode_saturated(const Evidence& e) {
   f.confidence = 0.85;
   f.where = fmt::format("{} in stage {}", feed.op, feed.op_stage);
   f.stage = feed.op_at;
-  f.summary = measured(e) ? "every core works on pixels: they bound the feed"
-                          : "every core works on pixels, and it is not enough";
-  if (measured(e)) f.severity = Severity::kInfo, f.predicted_gain.reset();  // it must be done
+  f.summary = measured(e)
+                  ? "every core is busy with image operations: they limit the pipeline"
+                  : "every core is busy with image operations, and training still waits for data";
+  if (measured(e)) f.severity = Severity::kInfo, f.predicted_gain.reset();  // the work is needed
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
   f.evidence.push_back(fmt::format("{} of work per batch in {}, {:.0f}% of the feed's",
                                    duration_text(feed.op_s), feed.op,
@@ -265,26 +266,27 @@ std::optional<Finding> decode_saturated(const Evidence& e) {
   return f;
 }
 
-// The umbrella: the others above say more when they can.
+// The general rule: the ones above say more when they can.
 std::optional<Finding> input_bound(const Evidence& e) {
   const auto s = starved(e);
   if (!s || serial_map(e) || few_workers(e) || slow_storage(e) || decode_saturated(e))
     return std::nullopt;
   const FeedDemand& feed = s->feed;
-  // A feed that could easily keep up waits for a core, as training does: neighbours, not the input.
+  // A feed that could easily keep up but waits for a core: neighbours are the cause, not the input.
   const double cpu = std::min(feed.work_s, e.cpu_per_step_s()) / e.cores_to_be_had();
   const double needs = std::max({feed.serial_s, feed.shared_s(), cpu});
   if (needs < kExplains * e.step_s() && !measured(e)) return std::nullopt;
   const bool blocked = stand_blocked(e, feed);
   const bool source = one_at_a_time(e, feed);
-  const double dearest = source ? feed.serial_s : feed.op_s;
-  Finding f = finding_of(e, Cause::kInputBound, (feed.work_s - dearest) / feed.threads,
-                         blocked ? e.own_cpu_s() : e.cpu_per_step_s() - dearest);
+  const double most_expensive_s = source ? feed.serial_s : feed.op_s;
+  Finding f = finding_of(e, Cause::kInputBound, (feed.work_s - most_expensive_s) / feed.threads,
+                         blocked ? e.own_cpu_s() : e.cpu_per_step_s() - most_expensive_s);
   const std::string name = source ? "the source" : feed.op;
   f.confidence = name.empty() ? 0.6 : 0.8;
   f.where = source || name.empty() ? name : fmt::format("{} in stage {}", name, feed.op_stage);
   if (!source) f.stage = feed.op_at;
-  const char* who = measured(e) ? "the feed is bound by its own work" : "training waits for data";
+  const char* who =
+      measured(e) ? "the pipeline is limited by its own work" : "training waits for data";
   f.summary = name.empty()
                   ? who
                   : fmt::format("{}, most of it {} {}", who, measured(e) ? "in" : "for", name);
@@ -292,21 +294,21 @@ std::optional<Finding> input_bound(const Evidence& e) {
                                    duration_text(feed.work_s), feed.threads));
   f.evidence.push_back(fmt::format("{:.2f} of {:.3g} cores are used", e.cores_used(), e.cpus()));
   if (measured(e) && !blocked) {
-    f.severity = Severity::kInfo;  // it must be done ...
+    f.severity = Severity::kInfo;  // the work is needed ...
     f.predicted_gain.reset();
     const double waited = e.last.system.run_queue_wait_s - e.first.system.run_queue_wait_s;
     const double ready = waited + e.last.system.cpu_s - e.first.system.cpu_s;
-    if (feed.threads <= e.cpus() && waited > kNoCore * ready) {  // ... but not beside others
+    if (feed.threads <= e.cpus() && waited > kNoCore * ready) {  // ... but not on shared cores
       f.severity = Severity::kWarning;
       f.summary = fmt::format(
           "other programs: the workers were ready and had no core {:.0f}% of their time{}",
           100 * waited / ready, name.empty() ? "" : "; most of their work is in " + name);
-      f.fix = "measure again when they are done";
+      f.fix = "measure again when the other programs have ended";
       return f;
     }
   }
-  f.fix = blocked ? "that function waits (a lock, a sleep, I/O of its own): take the wait out, or "
-                    "give more input threads than cores"
+  f.fix = blocked ? "that function waits (for a lock, a sleep or I/O): remove the wait, or use "
+                    "more input threads than cores"
                   : "make that operator cheaper, do it once and cache(), or use more cores";
   return f;
 }
@@ -323,7 +325,7 @@ std::optional<Finding> upload_bound(const Evidence& e) {
       .evidence = {fmt::format("{} per step",
                                duration_text(e.spent_s(StepPhase::kUpload) / double(e.steps)))},
       .where = "upload",
-      .fix = "send bytes, not floats: leave normalisation to the device",
+      .fix = "send uint8 instead of float32, and normalize on the device",
       .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
 

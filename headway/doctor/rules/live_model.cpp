@@ -1,4 +1,4 @@
-// What the weights, gradients and optimizer of a running program say, read from outside.
+// What the weights, gradients and optimizer of a running program show, read from outside.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace headway {
 namespace {
 
 constexpr int64_t kFewLooks = 4, kManyLooks = 8;
-constexpr int64_t kFewSteps = 10, kManySteps = 40;  // gradients may be gathered over some
-constexpr double kLong = 20;                        // seconds after which few steps will do
+constexpr int64_t kFewSteps = 10, kManySteps = 40;  // gradients may be accumulated over some steps
+constexpr double kLong = 20;                        // seconds after which few steps are enough
 constexpr size_t kEnoughGradients = 5;              // looks
 constexpr double kDeadShare = 2.0 / 3;              // of the kernels
 
@@ -26,7 +26,7 @@ std::string rate_place(const Observations& o) {
   return at.line > 0 ? place_text(at) : o.ledger.where(Account::kComputes);
 }
 
-// Has it had the time to move a weight?
+// Were there enough steps to change a weight?
 bool made_steps(const Observations& o, const SeenModel& model) {
   return model.steps >= kManySteps || (model.steps >= kFewSteps && o.looks->training_s() >= kLong);
 }
@@ -46,7 +46,7 @@ Finding unmoved(const Observations& o, Cause cause, std::string summary, std::st
       .fix = std::move(fix)};
 }
 
-// The looks in which some gradient was there: between two steps they may have been cleared.
+// Looks in which some gradient existed: between two steps they may have been cleared.
 std::vector<const NumbersReading*> with_gradients(const Trace& trace) {
   std::vector<const NumbersReading*> out;
   for (const NumbersReading& look : trace.numbers)
@@ -68,7 +68,7 @@ std::optional<Finding> weights_stand_still(const Observations& o) {
   }
   if (m->held == 0 && m->with_gradient == 0) return std::nullopt;  // nothing is trained here
   if (m->weights > 0 && m->held > 0 && m->held_in_model == 0) {
-    if (m->left_out == 0) return std::nullopt;  // another model may be the one that learns
+    if (m->left_out == 0) return std::nullopt;  // perhaps another model learns
     return unmoved(
         o, Cause::kWeightsNotUpdated,
         "the optimizer holds weights of another model than the one being trained",
@@ -137,9 +137,9 @@ std::optional<Finding> live_rate(const Observations& o) {
   return std::nullopt;
 }
 
-// Every forward pass calls each hook once: whoever registers one in every step slows the next down.
+// Every forward pass calls each hook once: a hook registered in every step slows the next one down.
 std::optional<Finding> live_hooks(const Observations& o) {
-  constexpr int64_t kMany = 40, kTimes = 3;  // more than at first, and so many times as many
+  constexpr int64_t kMany = 40, kTimes = 3;  // more hooks, and so many times the first number
   const SeenModel* m = model_of(o);
   if (!m || !made_steps(o, *m) || m->hooks - m->first_hooks < kMany ||
       m->hooks < kTimes * m->first_hooks || 2 * m->hooks_grew < m->looks)
@@ -162,8 +162,8 @@ std::optional<Finding> live_hooks(const Observations& o) {
 
 namespace {
 
-// Kernel after kernel less gets through. A first kernel alone that gets little may be an embedding,
-// most of whose rows are not in the batch.
+// The gradient shrinks from kernel to kernel. A first kernel alone with a small gradient may be an
+// embedding, most of whose rows are not in the batch.
 bool fades(const Trace& trace) {
   constexpr double kByHalf = 0.1;
   std::vector<double> usual;
@@ -191,8 +191,8 @@ std::optional<Finding> live_vanishing(const Observations& o) {
 
 namespace {
 
-// What a unit adds up grows with its inputs: weights of about 1 / sqrt(inputs) keep it at 1. An
-// embedding begins with larger ones, so one kernel says nothing.
+// The sum in a unit grows with the number of its inputs: weights of about 1 / sqrt(inputs) keep it
+// near 1. Embeddings begin with larger weights, so one kernel alone says nothing.
 std::optional<Finding> start_of_wrong_scale(const Trace& trace) {
   constexpr double kLarge = 4, kSmall = 0.03;
   size_t kernels = 0, large = 0, small = 0;
@@ -211,15 +211,15 @@ std::optional<Finding> start_of_wrong_scale(const Trace& trace) {
       .cause = Cause::kBadInitialWeights,
       .severity = Severity::kWarning,
       .confidence = 0.75,
-      .summary = fmt::format("the weights began far too {}: what each layer gives is about {:.2g} "
-                             "times what it gets",
-                             is_large ? "large" : "small", median(scales)),
+      .summary = fmt::format(
+          "the initial weights are far too {}: each layer's output is about {:.2g} times its input",
+          is_large ? "large" : "small", median(scales)),
       .evidence = {fmt::format("{} of {} kernels, when they were first looked at",
                                is_large ? large : small, kernels)},
       .where = trace.weights[0].name,
       .fix =
-          "leave the initial weights to the layer, or take kaiming_normal_ or xavier_uniform_: "
-          "they divide by the square root of a unit's inputs"};
+          "keep the layer's own initial weights, or use kaiming_normal_ or xavier_uniform_, which "
+          "scale with the number of inputs"};
 }
 
 }  // namespace
@@ -237,7 +237,7 @@ std::optional<Finding> live_input(const Observations& o) {
   return input_not_scaled(o.counters);
 }
 
-// No gradient at all in most kernels, and some elsewhere: what lies between gives 0 for every
+// Most kernels have no gradient at all, but some do: something between them gives 0 for every
 // sample.
 std::optional<Finding> live_dead(const Observations& o) {
   if (!model_of(o) || !losses_show(o, Unlearnt::kStays)) return std::nullopt;
@@ -258,12 +258,14 @@ std::optional<Finding> live_dead(const Observations& o) {
       .cause = Cause::kDeadRelu,
       .severity = Severity::kHigh,
       .confidence = 0.85,
-      .summary = fmt::format("{} of {} kernels get gradients that are exactly 0: their units never "
-                             "fire",
+      .summary = fmt::format("{} of {} kernels (layer weights) get gradients of exactly 0: their "
+                             "units always output 0",
                              dead.size(), kernels),
       .evidence = {fmt::format("in each of {} looks at {}", looks.size(), dead.front())},
       .where = dead.front(),
-      .fix = "a tenth of the learning rate, he_normal, a bias of 0; leaky_relu cannot die"};
+      .fix =
+          "try a tenth of the learning rate, he_normal, or a bias of 0; units with leaky_relu "
+          "cannot die"};
 }
 
 }  // namespace headway

@@ -9,18 +9,18 @@ namespace headway {
 namespace {
 
 constexpr double kGrowth = 0.01;      // of a step's time per 100 steps
-constexpr double kWorthSaying = 1.2;  // end against beginning
+constexpr double kWorthSaying = 1.2;  // end relative to beginning
 constexpr double kSure = 4;           // standard errors
 constexpr size_t kEnoughStretches = 8;
 constexpr int64_t kLongEpoch = 2000;
 constexpr double kTimesLonger = 3;
 constexpr double kMostOfIt = 0.5;
 constexpr double kPlainly = 1.8, kToBeSureS = 60;
-constexpr double kCrowded = 0.3;        // of the time in which threads could have run
-constexpr double kWorthOfAStep = 0.15;  // growth, of a step with its wait for data
+constexpr double kCrowded = 0.3;        // of the time in which threads were ready to run
+constexpr double kWorthOfAStep = 0.15;  // growth relative to a step, including its wait for data
 
-// Somebody else takes the cores: threads wait for them longer than before, and do no more. Where
-// they mostly wait, more CPU time means nothing either: threads that wait for each other spin.
+// Another process takes the cores: threads wait for them longer than before, and do not do more. If
+// they mostly wait, more CPU time means nothing: threads that wait for each other spin.
 bool neighbours_came(const std::vector<Stretch>& parts) {
   const size_t half = parts.size() / 2;
   double cpu[2] = {}, queued[2] = {}, own[2] = {};
@@ -46,7 +46,7 @@ std::optional<Finding> step_time_grows(const Evidence& e) {
   const double begin = line.at + line.slope * step.front();
   const double end = line.at + line.slope * step.back();
   if (neighbours_came(parts)) return std::nullopt;
-  // A neighbour that shares caches looks the same for a while: less than that takes a minute.
+  // A neighbour that shares caches looks the same for a while: smaller growth needs a minute.
   if (end < kPlainly * begin && e.seconds < kToBeSureS) return std::nullopt;
   if (begin <= 0 || line.slope * 100 < kGrowth * begin || line.slope < kSure * line.noise ||
       end < kWorthSaying * begin || end - begin < kWorthOfAStep * e.step_s()) {
@@ -68,7 +68,7 @@ std::optional<Finding> step_time_grows(const Evidence& e) {
       .predicted_gain = e.own_s() / begin};
 }
 
-// A length nobody knows, and no end so far.
+// The length of an epoch is not known, and it has not ended so far.
 std::optional<Finding> epoch_never_ends(const Evidence& e) {
   if (e.run.steps_per_epoch >= 0 || !e.running() || !e.steady()) return std::nullopt;
   double longest = 0;
@@ -79,13 +79,14 @@ std::optional<Finding> epoch_never_ends(const Evidence& e) {
       .cause = Cause::kEpochNeverEnds,
       .severity = longest > 0 ? Severity::kWarning : Severity::kInfo,
       .confidence = longest > 0 ? 0.8 : 0.5,
-      .summary = fmt::format("epoch {} has {} steps and no end is known", e.last.epoch + 1,
-                             e.last.step_in_epoch),
+      .summary =
+          fmt::format("epoch {} has had {} steps so far and may never end: its length is not known",
+                      e.last.epoch + 1, e.last.step_in_epoch),
       .evidence = {longest > 0 ? fmt::format("the longest epoch so far had {:.0f}", longest)
                                : "the dataset does not know its length: a generator or a filter",
                    fmt::format("{} so far", duration_text(e.last.at_s))},
       .where = "dataset",
-      .fix = "give steps_per_epoch, or let the generator end"};
+      .fix = "set steps_per_epoch, or let the generator end"};
 }
 
 }  // namespace headway

@@ -9,7 +9,7 @@ namespace headway {
 namespace {
 
 constexpr double kFaultsPerS = 100;
-constexpr double kAllStalled = 0.10, kSomeStalled = 0.05;  // of the time, for memory (PSI)
+constexpr double kAllStalled = 0.10, kSomeStalled = 0.05;  // of the time, waiting for memory (PSI)
 constexpr double kNearlyFull = 0.95;
 constexpr double kStraight = 0.9;  // R^2
 constexpr double kLeakBytes = 64e6, kLeakShare = 0.10;
@@ -23,14 +23,15 @@ std::optional<Finding> pressure(const Evidence& e) {
   const double faults = double(b.major_faults - a.major_faults) / e.seconds;
   const double full = (b.memory_full_s - a.memory_full_s) / e.seconds;
   const double some = (b.memory_some_s - a.memory_some_s) / e.seconds;
-  // Faults alone may be a mapped file read for the first time.
+  // Page faults alone may come from a mapped file that is read for the first time.
   const bool swaps = faults >= kFaultsPerS && (b.swap_bytes > 0 || some >= kSomeStalled);
   if (!swaps && full < kAllStalled) return std::nullopt;
   return Finding{
       .cause = Cause::kHostMemoryPressure,
       .severity = full >= kAllStalled ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.9,
-      .summary = "the machine is short of memory and fetches pages from disk again and again",
+      .summary =
+          "the machine is short of memory and reads memory pages back from disk again and again",
       .evidence = {fmt::format("{:.0f} major faults per second, {} swapped out", faults,
                                size_text(double(b.swap_bytes))),
                    fmt::format("everything stood still for memory {:.0f}% of the time, something "
@@ -41,7 +42,7 @@ std::optional<Finding> pressure(const Evidence& e) {
                                size_text(double(e.last.feed_ram_bytes)))},
       .where = e.last.feed_ram_bytes > b.rss_bytes / 4 ? "buffers of the feed" : "",
       .fix =
-          "make buffers smaller (ram_budget_bytes, shuffle before decoding, no cache()), a "
+          "use smaller buffers (a lower ram_budget_bytes, shuffle before decoding, no cache()), a "
           "smaller batch, or a machine with more memory"};
 }
 
@@ -58,7 +59,7 @@ std::optional<Finding> memory_limit(const Evidence& e) {
       .evidence = {fmt::format("the feed holds {}", size_text(double(e.last.feed_ram_bytes)))},
       .where = "this process",
       .fix =
-          "raise the container's memory limit, make the batch smaller, or give the feed a "
+          "raise the container's memory limit, make the batch smaller, or give the dataset a "
           "smaller ram_budget_bytes"};
 }
 
@@ -79,17 +80,18 @@ std::optional<Finding> leak(const Evidence& e) {
     return std::nullopt;
   }
   const double lasts = double(e.last.system.available_bytes) / line.slope;
-  return Finding{
-      .cause = Cause::kHostMemoryLeak,
-      .severity = Severity::kWarning,
-      .confidence = 0.8,
-      .summary = fmt::format("memory grows with every step: {} in {:.0f} steps", size_text(grown),
-                             step.back() - step.front()),
-      .evidence = {fmt::format("{} per step, in a straight line (R2 {:.2f})", size_text(line.slope),
-                               line.r2),
-                   fmt::format("what is left lasts for about {:.0f} more steps", lasts)},
-      .where = e.run.callbacks.empty() ? "" : "callbacks, or a loss kept with its graph",
-      .fix = "keep numbers, not tensors: loss.item() in lists, nothing appended in callbacks"};
+  return Finding{.cause = Cause::kHostMemoryLeak,
+                 .severity = Severity::kWarning,
+                 .confidence = 0.8,
+                 .summary = fmt::format("memory grows with every step: {} in {:.0f} steps",
+                                        size_text(grown), step.back() - step.front()),
+                 .evidence = {fmt::format("{} per step, in a straight line (R2 {:.2f})",
+                                          size_text(line.slope), line.r2),
+                              fmt::format("what is left lasts for about {:.0f} more steps", lasts)},
+                 .where = e.run.callbacks.empty() ? "" : "callbacks, or a loss kept with its graph",
+                 .fix =
+                     "keep numbers instead of tensors: append loss.item(), not loss, and do not "
+                     "collect tensors in callbacks"};
 }
 
 }  // namespace headway

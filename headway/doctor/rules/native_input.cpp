@@ -6,23 +6,23 @@
 #include "headway/doctor/rules/outside_input.h"
 
 // Input pipelines in native code (tf.data): their threads have no Python stacks. The native eye
-// sees that a step waits for its next element, and who works for the pipeline meanwhile.
+// sees that a step waits for its next element, and which threads work for the pipeline meanwhile.
 namespace headway {
 namespace {
 
 constexpr int64_t kEnoughSamples = 60;
 constexpr double kAllCores = 0.75;  // of those the run may use, for the pipeline alone
-constexpr double kOneThread = 1.3;  // cores: what one thread uses, and what others do for it
+constexpr double kOneThread = 1.3;  // cores: what one thread uses, plus what others do for it
 constexpr double kBusyThread = 0.5;
 constexpr double kMostly = 0.5;
-constexpr double kWaits = 0.05;  // of the time, at least: else the model is the work
+constexpr double kWaits = 0.05;  // of the time, at least: else the model is the limit
 
 struct Pipeline {
-  Share waits{};                  // of the time, a step for its next element
-  double crowds = 0;              // of the time: the model lacks the cores that the pipeline uses
-  std::optional<double> cores{};  // used by the pipeline; nothing: not sampled
+  Share waits{};                  // of the time: a step waits for its next element
+  double crowds = 0;              // of the time: the model lacks cores that the pipeline uses
+  std::optional<double> cores{};  // used by the pipeline; nothing: no hits
   double decodes = 0;             // of these, in decoders and operators on pixels
-  const SeenFunction* hottest = nullptr;  // of the pipeline's
+  const SeenFunction* hottest = nullptr;  // in the pipeline
 
   double lost() const { return waits.low + crowds; }
 };
@@ -35,8 +35,8 @@ double cores_used(const Outside& seen) {
   return seconds > 0 ? cpu_s / seconds : 0;
 }
 
-// How far the run itself fills the cores: 0 where some are free, 1 where none is. Threads that only
-// look for work leave them free.
+// How far the run itself fills the cores: 0 if some are free, 1 if none is. Threads that only look
+// for work count as leaving them free.
 double fullness(const Observations& o) {
   constexpr double kFree = 0.75, kFull = 0.92;  // of the cores
   const SeenNative& native = o.looks->seen.native;
@@ -48,13 +48,13 @@ double fullness(const Observations& o) {
   return std::clamp((used - kFree) / (kFull - kFree), 0.0, 1.0);
 }
 
-// Steps wait for the pipeline; or compute more slowly, since it takes the cores from them.
+// Steps wait for the pipeline, or compute more slowly because it takes cores from them.
 std::optional<Pipeline> slow_pipeline(const Observations& o) {
   if (!o.looks || !o.ledger.is_enough()) return std::nullopt;
   const SeenNative& native = o.looks->seen.native;
   if (native.takers_since_s < 0) return std::nullopt;
   Pipeline out{.waits = o.ledger.alone({Account::kWaitsForData})};
-  // While a device is busy nothing is lost by asking for the next element.
+  // While the device is busy, waiting for the next element costs nothing.
   const double busy = o.ledger.of(Account::kWaitsForData, DeviceState::kBusy).share;
   for (double* each : {&out.waits.share, &out.waits.low, &out.waits.high})
     *each = std::max(0.0, *each - busy);
@@ -105,13 +105,15 @@ std::optional<Finding> native_serial_map(const Observations& o) {
   const auto pipeline = slow_pipeline(o);
   if (!pipeline || o.looks->seen.serial_map_at.line == 0 || o.cpus() < 2) return std::nullopt;
   if (pipeline->waits.low < kRepair) return std::nullopt;  // no core is free for more threads
-  // TensorFlow runs a function without state in parallel by itself: one busy thread must be seen.
+  // TensorFlow runs stateless functions in parallel anyway: require that one busy thread is seen.
   if (!pipeline->cores || *pipeline->cores > kOneThread || *pipeline->cores < kBusyThread)
     return std::nullopt;
   Finding out = finding_of(o, *pipeline, Cause::kSerialMap);
-  out.summary = "map() makes one sample after the other, and training waits for it";
+  out.summary = "map() makes samples one at a time, and training waits for it";
   out.where = place_text(o.looks->seen.serial_map_at);
-  out.fix = "map(..., num_parallel_calls=tf.data.AUTOTUNE), and prefetch(tf.data.AUTOTUNE) last";
+  out.fix =
+      "use map(..., num_parallel_calls=tf.data.AUTOTUNE), and prefetch(tf.data.AUTOTUNE) as the "
+      "last call";
   return out;
 }
 
@@ -120,12 +122,11 @@ std::optional<Finding> native_decode_saturated(const Observations& o) {
   if (!pipeline || !all_cores(o, *pipeline) || pipeline->decodes < kMostly) return std::nullopt;
   Finding out = finding_of(o, *pipeline, Cause::kDecodeSaturated);
   const bool images = o.looks->seen.decodes_at.line > 0;
-  out.summary = "all cores decode samples, and training still waits";
+  out.summary = "all cores are busy decoding samples, and training still waits";
   if (images) out.where = place_text(o.looks->seen.decodes_at);
-  out.fix = images
-                ? "make a sample cheaper: store images at the size needed, decode_jpeg(ratio=...) "
-                  "or decode_and_crop_jpeg, cache() behind it"
-                : "make a sample cheaper: store it as it is needed, or keep it: cache()";
+  out.fix = images ? "make samples cheaper: store images at the size needed, use "
+                     "decode_jpeg(ratio=...) or decode_and_crop_jpeg, or cache() after decoding"
+                   : "make a sample cheaper: store it as it is needed, or keep it: cache()";
   return out;
 }
 
@@ -136,9 +137,10 @@ std::optional<Finding> native_input_bound(const Observations& o) {
   const bool all = all_cores(o, *pipeline);
   out.summary = all ? "the input pipeline uses all cores, and training still waits for it"
                     : "training waits for its input pipeline";
-  out.fix = all ? "make a sample cheaper, keep what is made (cache()), or make it before training"
-                : "map(..., num_parallel_calls=tf.data.AUTOTUNE), interleave(...) for several "
-                  "files, batch before cheap operations, prefetch(tf.data.AUTOTUNE) last";
+  out.fix =
+      all ? "make samples cheaper, keep them with cache(), or make them before training"
+          : "use map(..., num_parallel_calls=tf.data.AUTOTUNE), interleave(...) for several files, "
+            "batch before cheap operations, and prefetch(tf.data.AUTOTUNE) as the last call";
   return out;
 }
 

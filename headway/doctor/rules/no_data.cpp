@@ -1,4 +1,4 @@
-// Training has asked for a batch, and none comes.
+// Training has asked for a batch, but none arrives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kAllDropped = 0.95;
 
-// What the worker that does not come back is at; without one, where the data come from.
+// The operator of the worker that does not return; if there is none, the source of the data.
 void put_stalled(const Evidence& e, Finding& f) {
   const auto stall = std::find_if(e.trace.notes.rbegin(), e.trace.notes.rend(),
                                   [](const auto& n) { return n.kind == NoteKind::kStall; });
@@ -44,8 +44,9 @@ std::optional<Finding> shuffle_fill(const Evidence& e) {
       .cause = Cause::kShuffleFill,
       .severity = Severity::kWarning,
       .confidence = 0.9,
-      .summary = fmt::format("not stuck: a shuffle buffer fills before the first batch{}",
-                             left > 0 ? ", " + duration_text(left) + " to go" : ""),
+      .summary =
+          fmt::format("not stuck: the shuffle buffer is being filled before the first batch{}",
+                      left > 0 ? ", " + duration_text(left) + " to go" : ""),
       .evidence = {fmt::format("{} of {} elements after {:.0f} s, {} held",
                                with_commas(e.last.buffer_held), with_commas(e.last.buffer_wanted),
                                e.last.phase_s, size_text(double(e.last.feed_ram_bytes)))},
@@ -61,7 +62,7 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
   for (const StageReading& s : e.last.stages) in = std::max(in, s.in), dropped += s.dropped;
   dropped += e.last.skipped;
   const bool all_dropped = in > 0 && double(dropped) >= kAllDropped * double(in);
-  if (e.feed_moves() && !all_dropped) return std::nullopt;  // slow, not mute
+  if (e.feed_moves() && !all_dropped) return std::nullopt;  // slow, but delivering
   if (!e.feed_moves() && e.quiet_cores() < kStillCores) return std::nullopt;
   Finding f{
       .cause = Cause::kSourceNeverYields, .severity = Severity::kCritical, .confidence = 0.85};
@@ -71,14 +72,14 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
   if (all_dropped) {
     f.evidence = {fmt::format("{} of {} elements were dropped or skipped", dropped, in)};
     f.fix =
-        "look at what the filter lets through, and at the first error that is skipped: "
-        "headway inspect";
+        "check with `headway inspect` what the filter lets through, and look at the first error "
+        "that is skipped";
   } else {
     f.evidence = {fmt::format("{} elements in {:.0f} s, while {:.2f} cores work", in,
                               e.last.phase_s, e.quiet_cores())};
     f.fix =
-        "the source works and gives nothing: look for errors it swallows and for a loop "
-        "without an end";
+        "the source runs but yields nothing: look for errors that it swallows and for a loop that "
+        "never ends";
   }
   return f;
 }
@@ -99,7 +100,7 @@ std::optional<Finding> worker_deadlock(const Evidence& e) {
   return f;
 }
 
-// Elements come, but not yet enough for a batch.
+// Elements arrive, but not enough for a batch yet.
 std::optional<Finding> slow_first_batch(const Evidence& e) {
   if (!waits_for_nothing(e) || e.last.batches > 0 || !e.feed_moves()) return std::nullopt;
   if (shuffle_fill(e) || source_never_yields(e) || e.last.stages.empty()) return std::nullopt;
@@ -107,11 +108,11 @@ std::optional<Finding> slow_first_batch(const Evidence& e) {
       .cause = Cause::kInputBound,
       .severity = Severity::kWarning,
       .confidence = 0.6,
-      .summary = "not stuck: the first batch takes long to fill",
+      .summary = "not stuck: making the first batch takes long",
       .evidence = {fmt::format("{} elements in {:.0f} s", e.last.stages[0].in, e.last.phase_s)},
       .where = e.trace.stages.empty() ? "" : e.trace.stages[0].name,
       .stage = e.trace.stages.empty() ? std::nullopt : std::optional<size_t>(0),
-      .fix = "see which operator is slow: headway inspect, headway bench feed"};
+      .fix = "find the slow operator with `headway inspect` or `headway bench feed`"};
 }
 
 }  // namespace headway

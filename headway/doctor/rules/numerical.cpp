@@ -11,12 +11,12 @@
 namespace headway {
 namespace {
 
-constexpr double kDiverges = 1.5;  // the loss at the end against the beginning
-constexpr double kAboveBest = 2;   // and against the best in between
-constexpr double kFlat = 0.01;     // relative change that is none
-constexpr double kLearnt = 1.15;   // the first losses against the last: less is nothing learnt
+constexpr double kDiverges = 1.5;  // the loss at the end relative to the beginning
+constexpr double kAboveBest = 2;   // and relative to the lowest in between
+constexpr double kFlat = 0.01;     // a smaller relative change counts as none
+constexpr double kLearnt = 1.15;   // first losses relative to the last: less is nothing learnt
 constexpr double kLossesToDiverge = 50, kLossesToBeFlat = 300;
-constexpr int64_t kSamplesToBeFlat = 3000;  // a step with few of them teaches little
+constexpr int64_t kSamplesToBeFlat = 3000;  // a step with few samples teaches little
 constexpr double kTinyRate = 1e-5;
 constexpr double kTinyUpdate = 1e-6;  // of a weight, in one step
 constexpr size_t kEnoughStretches = 4;
@@ -25,7 +25,7 @@ struct LossCourse {
   double first = 0, last = 0, best = 0, worst = 0, losses = 0;
 };
 
-// Means over an eighth of the run each, from the eighth `since`; losses below zero have no ratios.
+// Means over eighths of the run, from eighth `since` on; losses below zero have no ratios.
 std::optional<LossCourse> loss_course(const Evidence& e, size_t since = 0) {
   const std::vector<Stretch> parts = stretches(e.trace, 8, true);
   LossCourse course;
@@ -67,7 +67,7 @@ std::optional<Finding> rate_too_high(const Evidence& e) {
       .fix = e.last.learning_rate > 0
                  ? fmt::format("try a learning rate of {:.1g}; clip gradients (.clip)",
                                e.last.learning_rate / 10)
-                 : "a tenth of the learning rate; clip gradients (.clip)"};
+                 : "try a tenth of the learning rate; clip gradients (.clip)"};
 }
 
 std::optional<Finding> not_a_number(const Evidence& e) {
@@ -78,27 +78,28 @@ std::optional<Finding> not_a_number(const Evidence& e) {
       .cause = Cause::kNanLoss,
       .severity = Severity::kCritical,
       .confidence = 1,
-      .summary = fmt::format("the loss is not a number since step {}", e.last.first_bad_step),
+      .summary =
+          fmt::format("the loss has been NaN (not a number) since step {}", e.last.first_bad_step),
       .evidence = {fmt::format("{} of {} losses", e.last.bad_losses,
                                e.last.bad_losses + e.last.losses),
                    origin.empty() ? rate_words(e) : "it came from " + origin},
       .where = origin.empty() ? fmt::format("step {}", e.last.first_bad_step)
                               : fmt::format("step {}: {}", e.last.first_bad_step, origin),
-      .fix = at_once ? "it is so from the first step on: look at the inputs and at the loss "
-                       "(logarithms of 0, divisions)"
+      .fix = at_once ? "the loss is NaN from the first step on: check the inputs and the loss (log "
+                       "of 0, division by 0)"
                      : "lower the learning rate, clip the gradients, add TerminateOnNaN()"};
 }
 
 namespace {
 
-// Means over an eighth each hide a quick start; the first sample does not.
+// Means over an eighth hide a quick start; the first reading does not.
 double loss_at_first(const Trace& trace) {
   const auto begun = std::find_if(trace.samples.begin(), trace.samples.end(),
                                   [](const TraceReading& s) { return s.losses > 0; });
   return begun == trace.samples.end() ? 0 : begun->loss_sum / double(begun->losses);
 }
 
-// Enough steps, the loss stands still since the first eighth of them, and is where it began.
+// Enough steps; the loss has not changed since the first eighth of them, and is where it began.
 std::optional<LossCourse> flat_loss(const Evidence& e) {
   auto course = loss_course(e, 1);
   if (!course || e.run.resumed || course->losses < kLossesToBeFlat) return std::nullopt;
@@ -115,7 +116,7 @@ std::string flat_words(const LossCourse& course) {
                      course.last, course.losses);
 }
 
-// How far a kernel moves in a step, for its size: the middle of all that was seen.
+// How far a kernel usually moves in a step, relative to its size: the median.
 double usual_update(const Evidence& e) {
   std::vector<double> ratios;
   for (const NumbersReading& look : e.trace.numbers) {
@@ -147,7 +148,7 @@ std::optional<Finding> rate_too_low(const Evidence& e) {
                                             rate_words(e), moved)
                               : rate_words(e)},
       .where = e.run.optimizer,
-      .fix = "try the optimizer's usual rate (Adam 1e-3, SGD 1e-2)"};
+      .fix = "try the optimizer's usual learning rate (Adam 1e-3, SGD 1e-2)"};
 }
 
 std::optional<Finding> rate_is_zero(const Evidence& e) {
@@ -156,25 +157,25 @@ std::optional<Finding> rate_is_zero(const Evidence& e) {
       .cause = Cause::kWeightsNotUpdated,
       .severity = Severity::kHigh,
       .confidence = 0.9,
-      .summary = "the learning rate is 0: the weights do not move",
+      .summary = "the learning rate is 0: the weights do not change",
       .evidence = {flat_words(*flat_loss(e))},
       .where = e.run.optimizer,
-      .fix = "give a learning rate, or look at the schedule and at callbacks that set it"};
+      .fix = "set a learning rate above 0, or check the schedule and the callbacks that change it"};
 }
 
 std::optional<Finding> loss_frozen(const Evidence& e) {
   const auto course = flat_loss(e);
   if (!course || rate_too_low(e) || rate_is_zero(e)) return std::nullopt;
-  return Finding{.cause = Cause::kLossFrozen,
-                 .severity = Severity::kWarning,
-                 .confidence = 0.6,
-                 .summary = "nothing is learnt: the loss stays where it began",
-                 .evidence = {flat_words(*course), rate_words(e)},
-                 .where = "loss",
-                 .fix =
-                     "check that labels belong to their samples, that inputs are scaled, and "
-                     "that the last layer fits the loss; then try ten times and a tenth of the "
-                     "learning rate"};
+  return Finding{
+      .cause = Cause::kLossFrozen,
+      .severity = Severity::kWarning,
+      .confidence = 0.6,
+      .summary = "nothing is learnt: the loss stays where it began",
+      .evidence = {flat_words(*course), rate_words(e)},
+      .where = "loss",
+      .fix =
+          "check that labels belong to their samples, that inputs are scaled, and that the last "
+          "layer fits the loss; then try a learning rate ten times higher and ten times lower"};
 }
 
 }  // namespace headway

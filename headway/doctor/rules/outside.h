@@ -5,7 +5,7 @@
 
 namespace headway {
 
-// What looks from outside tell, besides the input (outside_input.h).
+// Rules about looks from outside; those about input are in outside_input.h.
 
 // outside_process.cpp
 std::optional<Finding> shared_memory(const OutsideEvidence& e);

@@ -9,7 +9,7 @@ namespace headway {
 
 // The rules about input as seen from outside.
 
-// outside_stalls.cpp: what never goes on, or not yet.
+// outside_stalls.cpp: the input never delivers, or does not yet.
 std::optional<Finding> source_never_yields(const OutsideEvidence& e);
 std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e);
 std::optional<Finding> thread_never_yields(const OutsideEvidence& e);
@@ -29,11 +29,11 @@ std::optional<Finding> storage(const OutsideEvidence& e);
 std::optional<Finding> decode_saturated(const OutsideEvidence& e);
 std::optional<Finding> input_bound(const OutsideEvidence& e);
 
-// What they share.
-bool made(const SeenStack& stack);  // by somebody who makes samples, while training
+// Shared by these rules.
+bool made(const SeenStack& stack);  // by code that makes samples, while training
 std::string hot_text(const HotLine& hot, const char* of);  // "80% of it is on this line, in resize"
-void add_pace(Finding& finding, const OutsideEvidence& e);  // "12 ms per step", when it is known
-// The innermost line of the user's own; empty: none.
+void add_pace(Finding& finding, const OutsideEvidence& e);  // "12 ms per step", if known
+// The innermost line of the user's own code; empty: none.
 std::string users_place(const SeenProcess& process);
 
 }  // namespace headway

@@ -7,8 +7,8 @@
 namespace headway {
 namespace {
 
-constexpr int64_t kEnough = 60;     // samples: three seconds
-constexpr double kMainWaits = 0.3;  // of the training thread's time, in getting a batch
+constexpr int64_t kEnough = 60;     // looks: three seconds
+constexpr double kMainWaits = 0.3;  // of the training thread's time, waiting for a batch
 constexpr double kMuch = 0.5;
 constexpr double kBlocked = 0.3;    // of a producer's time, in one kind of wait
 constexpr double kMostCores = 0.8;  // of those it may use: used, or waited for
@@ -19,7 +19,7 @@ bool fetching(const SeenStack& s) {
 bool stepping(const SeenStack& s) { return on_main(s) && s.activity == Activity::kStep; }
 bool made_on_main(const SeenStack& s) { return on_main(s) && s.activity == Activity::kProduce; }
 
-// The training thread stands in a call of the framework and waits for other threads.
+// The training thread is in a call of the framework and waits for other threads.
 double waiting_inside(const OutsideEvidence& e) {
   return e.training_share([](const SeenStack& s) {
     return on_main(s) && s.wait == Wait::kLock &&
@@ -27,11 +27,11 @@ double waiting_inside(const OutsideEvidence& e) {
   });
 }
 
-// TensorFlow decodes in threads of its own, which have no Python stacks and no names. What they
-// read tells how much they decode.
+// TensorFlow decodes in its own threads, which have no Python stacks and no names. The bytes they
+// read show how much they decode.
 std::optional<Finding> decode_in_tensorflow(const OutsideEvidence& e) {
-  constexpr double kDecodedPerCoreS = 50e6;  // bytes of JPEG that the fastest decoders manage
-  constexpr double kAtLeast = 0.5;           // of the cores in use, by that reckoning
+  constexpr double kDecodedPerCoreS = 50e6;  // bytes of JPEG that the fastest decoders reach
+  constexpr double kAtLeast = 0.5;           // of the cores in use, by this estimate
   const double waiting = waiting_inside(e);
   const double decoders = e.seen.read_rate / kDecodedPerCoreS;
   if (e.seen.decodes_at.line == 0 || waiting < kMuch || !e.stepped() ||
@@ -48,15 +48,15 @@ std::optional<Finding> decode_in_tensorflow(const OutsideEvidence& e) {
                    fmt::format("the training thread waits {:.0f}% of the time", 100 * waiting)},
       .where = place_text(e.seen.decodes_at),
       .fix =
-          "make a sample cheaper: store images at the size needed, decode_jpeg(ratio=...) "
-          "or decode_and_crop_jpeg, cache() behind it"};
+          "make samples cheaper: store images at the size needed, use decode_jpeg(ratio=...) or "
+          "decode_and_crop_jpeg, or cache() after decoding"};
   add_pace(f, e);
   return f;
 }
 
 }  // namespace
 
-// Many thousand reads a second of next to nothing each, while the training waits.
+// Many thousand tiny reads a second, while the training waits.
 std::optional<Finding> many_small_reads(const OutsideEvidence& e) {
   constexpr double kReadsPerS = 1500, kSmallRead = 4096, kLongEnoughS = 4;
   if (e.training_samples() < kEnough || e.trace.samples.size() < 8) return std::nullopt;
@@ -75,15 +75,15 @@ std::optional<Finding> many_small_reads(const OutsideEvidence& e) {
       .cause = Cause::kManySmallFiles,
       .severity = Severity::kHigh,
       .confidence = 0.7,
-      .summary = "the data come in very many tiny reads, and the training waits",
+      .summary = "the training waits for data, which comes in very many tiny reads",
       .evidence = {fmt::format("{:.0f} reads per second of {} each", calls / seconds,
                                size_text(bytes / calls)),
                    fmt::format("the training thread waits {:.0f}% of the time", 100 * waiting)},
-      .fix = "pack samples into few large files (TFRecord, tar shards) and read those"};
+      .fix = "pack samples into a few large files (TFRecord, tar shards) and read those"};
 }
 
-// Of the training thread's time: it could compute, and gets no core. On a GPU a step waits for
-// other things, too, and that is not to be told apart.
+// Share of the training thread's time in which it is ready but has no core. On a GPU a step waits
+// for other things, too, which cannot be told apart from this.
 double starved_share(const OutsideEvidence& e) {
   const bool crowded = e.seen.wanted_cores >= 2 * e.cpus();
   const bool gpu = std::any_of(e.seen.gpus.begin(), e.seen.gpus.end(),
@@ -95,7 +95,7 @@ double starved_share(const OutsideEvidence& e) {
   return std::max(0.0, e.training_share(stepping) - cores);
 }
 
-// Workers of a loader go and others come, as at the end of every epoch.
+// Workers of a loader end and new ones start, as at the end of every epoch.
 bool starts_anew(const OutsideEvidence& e) {
   constexpr int64_t kGenerations = 3;
   const bool loads =
@@ -103,7 +103,7 @@ bool starts_anew(const OutsideEvidence& e) {
   return loads && e.ended_workers() >= kGenerations * std::max<int64_t>(1, e.workers());
 }
 
-// PyTorch's DataLoader: none, too few, too many workers, or new ones all the time.
+// PyTorch's DataLoader: no workers, too few, too many, or new ones all the time.
 std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
   if (e.training_samples() < kEnough) return std::nullopt;
   const double inline_share = e.training_share(
@@ -129,7 +129,8 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
   } else if (waiting >= kMainWaits && starts_anew(e)) {
     f.severity = waiting >= kMuch ? Severity::kHigh : Severity::kWarning;
     f.confidence = 0.8;
-    f.summary = "workers are started and thrown away again and again, and the training waits";
+    f.summary =
+        "the DataLoader starts new workers again and again, and the training waits for them";
     f.evidence = {
         fmt::format("{} workers have come and gone in {}; the training thread waits for "
                     "batches {:.0f}% of the time",
@@ -166,7 +167,7 @@ std::optional<Finding> dataloader_workers(const OutsideEvidence& e) {
   return f;
 }
 
-// Whoever makes samples mostly waits for the disk, or for files to be opened.
+// The threads that make samples mostly wait for the disk, or for files to be opened.
 std::optional<Finding> storage(const OutsideEvidence& e) {
   const int64_t all = e.count(made);
   if (e.training_samples() < kEnough || all < kEnough) return std::nullopt;
@@ -184,15 +185,15 @@ std::optional<Finding> storage(const OutsideEvidence& e) {
                              : Cause::kSlowStorage,
             .severity = std::max(disk, opening) >= kMuch ? Severity::kHigh : Severity::kWarning,
             .confidence = 0.8,
-            .summary = network ? "samples come over the network and are waited for"
+            .summary = network ? "the training waits for samples that are read over the network"
                        : files ? "most of the time goes to opening files"
-                               : "the disk cannot deliver as fast as samples are wanted",
+                               : "the disk is too slow: the training waits for it",
             .evidence = {fmt::format(
                 "who makes samples waits {:.0f}% of the time for reading and {:.0f}% for "
                 "opening files",
                 100 * disk, 100 * opening)},
             .fix = files
-                       ? "pack samples into few large files (TFRecord, tar shards)"
+                       ? "pack samples into a few large files (TFRecord, tar shards)"
                        : "read with more workers at once, keep a copy on a local disk, or cache()"};
   const HotLine hot = e.hottest(made);
   if (hot.frame) f.where = place_text(*hot.frame);
@@ -200,7 +201,7 @@ std::optional<Finding> storage(const OutsideEvidence& e) {
   return f;
 }
 
-// Worker processes do all they can, and it is not enough.
+// Worker processes work at full speed, but that is not enough.
 std::optional<Finding> decode_saturated(const OutsideEvidence& e) {
   if (e.training_samples() < kEnough || !e.trains_itself()) return std::nullopt;
   if (e.workers() == 0) return decode_in_tensorflow(e);
@@ -213,15 +214,15 @@ std::optional<Finding> decode_saturated(const OutsideEvidence& e) {
       .cause = Cause::kDecodeSaturated,
       .severity = Severity::kHigh,
       .confidence = 0.75,
-      .summary = "all cores make samples and the training still waits",
+      .summary = "all cores are busy making samples, and the training still waits for data",
       .evidence = {fmt::format("{:.0f}% of the training thread's time waits for a batch; {:.2f} of "
                                "{:.3g} cores are busy",
                                100 * waiting, e.seen.cores, e.cpus()),
                    hot_text(hot, "the workers' time")},
       .where = place_text(*hot.frame),
       .fix =
-          "make a sample cheaper: decode at the size needed, resize once and store, cache, "
-          "native operators in place of PIL"};
+          "make samples cheaper: decode at the size needed, store images already resized, cache, "
+          "or use native operators instead of PIL"};
 }
 
 // The training thread waits for its data, and no rule above knows why.

@@ -10,15 +10,15 @@ namespace headway {
 namespace {
 
 constexpr int64_t kEnough = 60;
-constexpr double kMuch = 0.22, kMuchSaving = 0.3, kMost = 0.5;  // who saves wants to
+constexpr double kMuch = 0.22, kMuchSaving = 0.3, kMost = 0.5;  // saving is intended
 constexpr double kAllTheTime = 0.8;
 constexpr double kLongS = 9;
 constexpr double kMuchTooLongS = 20;
 constexpr double kWorks = 0.3;      // cores
-constexpr double kInPython = 0.03;  // of the time: less, and no new graph is built
-constexpr double kTracing = 0.15;   // of the training thread's time, once steps are being made
+constexpr double kInPython = 0.03;  // of the time: with less, no new graph is built
+constexpr double kTracing = 0.15;   // of the training thread's time, once steps are made
 constexpr double kSettledS = 10;
-constexpr double kLastS = 4.5;  // JAX may compile its second step, too: that is over by then
+constexpr double kLastS = 4.5;  // JAX may compile its second step, too: by then that is over
 constexpr int64_t kWarmUpSteps = 10, kFewSteps = 4;
 constexpr int64_t kEndless = 400;  // steps of a first epoch without a known end
 constexpr double kEndlessS = 12;
@@ -27,16 +27,16 @@ using E = OutsideEvidence;
 
 bool does(const SeenStack& s, Activity activity) { return on_main(s) && s.activity == activity; }
 
-// What a compiler inside the step made of late: its work there shows in no stack.
+// What a compiler inside the step made recently: its work shows in no stack.
 struct Compiled {
   int64_t pieces = 0, steps = 0;
   double seconds = 0;
   double share() const { return seconds > 0 ? kPieceS * double(pieces) / seconds : 0; }
-  static constexpr double kPieceS = 0.01;  // of compiling, at least; 27 to 50 ms were measured
+  static constexpr double kPieceS = 0.01;  // of compiling, at least; measured: 27 to 50 ms
 };
 
-// Nothing unless each of the last looks found more and steps were made meanwhile: warming up ends,
-// and what is prepared before the first step is no part of it.
+// Nothing unless each of the last looks found more while steps were made: warming up ends some
+// time, and what is compiled before the first step does not count.
 Compiled compiled_of_late(const Outside& seen) {
   constexpr size_t kLooks = 3;
   const std::vector<SeenCompiled>& all = seen.compiled;
@@ -50,7 +50,7 @@ Compiled compiled_of_late(const Outside& seen) {
 
 }  // namespace
 
-// The first step always builds a graph; the ledger begins behind it.
+// The first step always builds a graph; the ledger begins after it.
 std::optional<Finding> compiles_again(const Observations& o) {
   if (!o.looks) return std::nullopt;
   const E& e = *o.looks;
@@ -81,7 +81,7 @@ std::optional<Finding> compiles_again(const Observations& o) {
   const auto traces = [](const SeenStack& s) { return does(s, Activity::kTrace); };
   const HotLine hot = e.hottest(traces);
   if (hot.frame) f.where = place_text(*hot.frame);
-  // TensorFlow keeps one graph for all shapes; XLA compiles it anew for each.
+  // TensorFlow keeps one graph for all shapes, but XLA compiles it again for each shape.
   const bool tensorflow =
       e.seen.framework == Framework::kTensorFlow || e.seen.framework == Framework::kKeras;
   if (tensorflow && !said && e.late_share(traces) < kInPython) {
@@ -96,8 +96,8 @@ std::optional<Finding> compiles_again(const Observations& o) {
   return f;
 }
 
-// A graph is built in Python, then compiled inside the first step. Said while it lasts, and while
-// most of the watch was that.
+// A graph is built in Python, then compiled inside the first step. Reported while that lasts, and
+// as long as it was most of the watch.
 std::optional<Finding> first_step_compiling(const E& e) {
   const auto traces = [](const SeenStack& s) { return does(s, Activity::kTrace); };
   const auto traces_or_steps = [&](const SeenStack& s) {
@@ -145,21 +145,19 @@ std::optional<Finding> slow_callback(const E& e) {
       e.training_share([](const SeenStack& s) { return does(s, Activity::kCheckpoint); });
   if (share < (2 * saving > share ? kMuchSaving : kMuch) && !held) return std::nullopt;
   const HotLine hot = e.hottest(calls);
-  Finding f{
-      .cause = Cause::kSlowCallback,
-      .severity = held             ? Severity::kCritical
-                  : share >= kMost ? Severity::kHigh
-                                   : Severity::kWarning,
-      .confidence = 0.9,
-      .summary = fmt::format("{} take {:.0f}% of the time",
-                             2 * saving > share ? "checkpoints" : "callbacks",
-                             100 * std::max(share, held ? late : 0)),
-      .evidence = {fmt::format("{:.0f}% of the training thread's time", 100 * share)},
-      .fix =
-          2 * saving > share
-              ? "save less often (save_freq), the weights only, or to a faster disk"
-              : "call it less often (every k steps, at the end of an epoch), or move its work to a "
-                "thread of its own"};
+  Finding f{.cause = Cause::kSlowCallback,
+            .severity = held             ? Severity::kCritical
+                        : share >= kMost ? Severity::kHigh
+                                         : Severity::kWarning,
+            .confidence = 0.9,
+            .summary = fmt::format("{} take {:.0f}% of the time",
+                                   2 * saving > share ? "checkpoints" : "callbacks",
+                                   100 * std::max(share, held ? late : 0)),
+            .evidence = {fmt::format("{:.0f}% of the training thread's time", 100 * share)},
+            .fix = 2 * saving > share ? "save checkpoints less often (save_freq), save only the "
+                                        "weights, or use a faster disk"
+                                      : "call the callback less often (every k steps, at the end "
+                                        "of an epoch), or move its work to another thread"};
   if (hot.frame) f.where = place_text(*hot.frame);
   if (!hot.library.empty()) f.evidence.push_back("it calls " + hot.library);
   return f;
@@ -174,13 +172,13 @@ std::string fit_line_of(const E& e) {
 
 }  // namespace
 
-// A generator without end, and nobody said how many steps make an epoch.
+// A generator without end, and the number of steps in an epoch was not given.
 std::optional<Finding> epoch_never_ends(const E& e) {
   const SeenProgress& p = e.seen.progress;
   if (!e.running() || p.source != ProgressSource::kOutput || p.steps_per_epoch > 0 || p.epoch > 1)
     return std::nullopt;
   const bool endless = !e.seen.endless_generators.empty();
-  // Whoever counts steps alone wants no epoch to end.
+  // A loop that counts only steps is not meant to end an epoch.
   const bool has_epochs =
       e.seen.fits || (e.seen.framework == Framework::kTensorFlow && p.epoch == 1);
   if (p.step < (endless ? kEndless / 4 : kEndless) || e.training_s() < kEndlessS || !has_epochs)
@@ -189,7 +187,9 @@ std::optional<Finding> epoch_never_ends(const E& e) {
       .cause = Cause::kEpochNeverEnds,
       .severity = endless ? Severity::kHigh : Severity::kInfo,
       .confidence = endless ? 0.9 : 0.5,
-      .summary = fmt::format("epoch 1 has {} steps and no end is known", with_commas(p.step)),
+      .summary =
+          fmt::format("epoch 1 has had {} steps so far and may never end: its length is not known",
+                      with_commas(p.step)),
       .evidence = {endless ? fmt::format("{}() yields in a `while True`, and nobody says how "
                                          "many steps an epoch has",
                                          e.seen.endless_generators[0])
@@ -206,14 +206,15 @@ std::optional<Finding> output_buffered(const E& e) {
   if (e.seen.progress.source != ProgressSource::kVariables || e.seen.progress.steps < 3 ||
       e.seen.main_still_s > 3)
     return std::nullopt;
-  return Finding{.cause = Cause::kOutputBuffered,
-                 .severity = Severity::kInfo,
-                 .confidence = 0.8,
-                 .summary = "not stuck: steps are made, the output is only kept back",
-                 .evidence = {fmt::format(
-                     "{} steps counted in its variables; nothing written for {}",
-                     e.seen.progress.steps, duration_text(e.seen.at_s - e.seen.output.last_s))},
-                 .fix = "python -u, or print(..., flush=True)"};
+  return Finding{
+      .cause = Cause::kOutputBuffered,
+      .severity = Severity::kInfo,
+      .confidence = 0.8,
+      .summary = "not stuck: steps are being made, but the output is buffered and not shown yet",
+      .evidence = {fmt::format("{} steps counted in its variables; nothing written for {}",
+                               e.seen.progress.steps,
+                               duration_text(e.seen.at_s - e.seen.output.last_s))},
+      .fix = "start Python with -u, or use print(..., flush=True)"};
 }
 
 std::optional<Finding> wrong_steps_per_epoch(const E& e) {
@@ -223,19 +224,20 @@ std::optional<Finding> wrong_steps_per_epoch(const E& e) {
         .cause = Cause::kWrongStepsPerEpoch,
         .severity = Severity::kWarning,
         .confidence = 0.95,
-        .summary = "an epoch wants more batches than the data have",
+        .summary = "an epoch has more steps than the dataset has batches",
         .evidence = {said.text},
         .where = fit_line_of(e),
-        .fix = "steps_per_epoch = samples // batch_size, or dataset.repeat(), or leave it out"};
+        .fix =
+            "set steps_per_epoch = samples // batch_size or leave it out, or use dataset.repeat()"};
   }
   return std::nullopt;
 }
 
-// So few samples a step that most of it is what every step costs.
+// So few samples per step that most of it is a fixed cost of every step.
 std::optional<Finding> batch_too_small(const E& e) {
   constexpr int64_t kSmall = 4, kManySteps = 100;
   constexpr double kQuick = 10e-3;   // of CPU
-  constexpr double kByPython = 0.1;  // of a step: large ones hand nearly all of it to the library
+  constexpr double kByPython = 0.1;  // of a step: large ones spend nearly all of it in the library
   const SeenProgress& p = e.seen.progress;
   const bool written = e.seen.batch_size == 0;
   const int64_t batch = written ? e.seen.written_batch_size : e.seen.batch_size;
@@ -247,29 +249,28 @@ std::optional<Finding> batch_too_small(const E& e) {
       .cause = Cause::kBatchTooSmall,
       .severity = Severity::kWarning,
       .confidence = 0.85,
-      .summary =
-          fmt::format("with {} sample{} per step most of the time goes to what every step costs",
-                      batch, batch == 1 ? "" : "s"),
+      .summary = fmt::format("with {} sample{} per step, most of each step is fixed overhead",
+                             batch, batch == 1 ? "" : "s"),
       .evidence = {fmt::format("{} per step, {:.0f}% of it in Python itself",
                                duration_text(p.step_s), 100 * by_python)},
       .where = e.seen.batch_size_at.line > 0 ? place_text(e.seen.batch_size_at) : fit_line_of(e),
-      .fix = "batch_size=32 or more, with the learning rate raised to match"};
+      .fix = "use batch_size=32 or more, and raise the learning rate to match"};
 }
 
 namespace {
 
-// Time and CPU time per step in a stretch of the watch.
+// Time and CPU time per step in a part of the watch.
 struct Pace {
   double step_s = 0, cpu_s = 0;
 };
 
-// Steps and CPU time until a moment, of what was seen at two others.
+// The value at `at`, interpolated between `low` at `from` and `high` at `to`.
 double between(double at, double from, double to, double low, double high) {
   return to > from ? low + (high - low) * (at - from) / (to - from) : high;
 }
 
-// When steps were counted. How long a run had been at the first count nobody knows, unless it was
-// seen to begin.
+// Readings in which steps were counted. The first count does not tell how long the run had lasted
+// before, unless its beginning was seen.
 std::vector<const TraceReading*> moves(const E& e) {
   std::vector<const TraceReading*> moved;
   for (const TraceReading& sample : e.trace.samples)
@@ -280,7 +281,7 @@ std::vector<const TraceReading*> moves(const E& e) {
   return moved;
 }
 
-// Of a run that counts its steps now and then: from each count to the next.
+// For a run whose steps are counted rarely: from each count to the next.
 std::vector<Pace> few_paces(const std::vector<const TraceReading*>& moved) {
   std::vector<Pace> out;
   for (size_t i = 1; i < moved.size(); ++i) {
@@ -291,8 +292,8 @@ std::vector<Pace> few_paces(const std::vector<const TraceReading*>& moved) {
   return out;
 }
 
-// Stretches of equal length, from the first step that was seen to the last. None where one of them
-// has no step.
+// Parts of equal length, from the first step that was seen to the last. None if one of them has no
+// step.
 std::vector<Pace> paces(const E& e, size_t count) {
   const std::vector<const TraceReading*> moved = moves(e);
   std::vector<Pace> out;
@@ -317,14 +318,14 @@ double mean_of(const std::vector<Pace>& pace, size_t from, double Pace::*what) {
   return (pace[from].*what + pace[from + 1].*what) / 2;
 }
 
-// Nearly every stretch is slower than nearly every earlier one, up to the end; and a step does more
-// and more, unless it is far slower: a neighbour may slow a run down, but it makes no work.
+// Nearly every part is slower than nearly every earlier one, up to the end, and a step uses more
+// and more CPU time or is far slower: a neighbour may slow a run down, but adds no work.
 bool slows_on(const std::vector<Pace>& pace) {
   constexpr double kFarSlower = 2.5, kSlower = 1.5, kMoreWork = 1.4, kStillGrowing = 1.1;
   constexpr double kInOrder = 0.85, kAtOnce = 0.75;
   const size_t n = pace.size();
   if (n < 4) return false;
-  // All at once, within two stretches (of few: one), is another state of the program or of the
+  // A jump within two parts (with few parts: one) is a different state of the program or of the
   // machine.
   const size_t within = n < 6 ? 1 : 2;
   double jump = 0;

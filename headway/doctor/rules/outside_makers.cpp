@@ -8,11 +8,11 @@
 namespace headway {
 namespace {
 
-constexpr int64_t kEnough = 60;  // samples: three seconds
-// Of the time, for the one who makes all batches. Between two samples TensorFlow itself is at it,
-// and on a crowded machine that takes its time.
+constexpr int64_t kEnough = 60;  // looks: three seconds
+// Of the time of the thread that makes all batches. Between two samples TensorFlow itself works,
+// which takes long on a crowded machine.
 constexpr double kAlwaysBusy = 0.6, kOftenBusy = 0.25;
-constexpr double kMainWaits = 0.3;  // of the training thread's time, in getting a batch
+constexpr double kMainWaits = 0.3;  // of the training thread's time, waiting for a batch
 constexpr double kMuch = 0.5;
 constexpr double kInterpreted = 0.5;  // of a producer's time, in Python's own loop
 constexpr double kLongBeforeS = 8;    // of preparation
@@ -30,15 +30,15 @@ bool is_mapped(const SeenStack& s) {
   return made(s) && s.process == Role::kMain && s.maker == Maker::kMappedPython;
 }
 
-// "mask[0, y, x] = ..." or getpixel() inside a loop within a loop: one element at a time, though
-// what it calls for each may be a library.
+// "mask[0, y, x] = ..." or getpixel() in nested loops: one element at a time, even if a library is
+// called for each.
 bool one_element(const HotLine& hot) {
   return hot.frame->users && hot.frame->loops >= 2 && hot.share >= kMuch && hot.frame->one_element;
 }
 
 }  // namespace
 
-// One part of the training's time is spent making samples in the training thread itself.
+// A part of the training time is spent making samples in the training thread itself.
 std::optional<Finding> per_pixel_python(const OutsideEvidence& e) {
   if (!e.training() || e.training_samples() < kEnough || !e.trains_itself()) return std::nullopt;
   const auto makes = [](const SeenStack& s) {
@@ -76,7 +76,7 @@ std::optional<Finding> sequence_on_main_thread(const OutsideEvidence& e) {
   if (busy < kAlwaysBusy) return std::nullopt;
   const int64_t at_once =
       e.count([](const SeenStack& s) { return s.maker == Maker::kSequencePool; });
-  if (at_once > e.count(is_sequence) / 2) return std::nullopt;  // its workers are at it
+  if (at_once > e.count(is_sequence) / 2) return std::nullopt;  // its workers make them
   const HotLine hot = e.hottest(is_sequence);
   Finding f{
       .cause = Cause::kSequenceOnMainThread,
@@ -93,8 +93,8 @@ std::optional<Finding> sequence_on_main_thread(const OutsideEvidence& e) {
   return f;
 }
 
-// Between two samples TensorFlow copies what the generator gave: a training that mostly waits for
-// data, with a generator often at work, waits for both.
+// Between two samples TensorFlow copies what the generator yielded: if training mostly waits for
+// data and a generator often works, it waits for both.
 std::optional<Finding> python_generator(const Observations& o) {
   if (!o.looks) return std::nullopt;
   const OutsideEvidence& e = *o.looks;
@@ -136,7 +136,7 @@ std::optional<Finding> serial_mapped_python(const Observations& o) {
       .cause = Cause::kSerialMap,
       .severity = Severity::kHigh,
       .confidence = 0.85,
-      .summary = "a Python function inside map() makes one sample after the other",
+      .summary = "a Python function inside map() makes samples one at a time",
       .evidence = {fmt::format("it is at work {:.0f}% of the time", 100 * std::min(1.0, busy))},
       .fix =
           "write it with TensorFlow's own operators (tf.image, tf.math) and give map "
@@ -146,8 +146,8 @@ std::optional<Finding> serial_mapped_python(const Observations& o) {
   return f;
 }
 
-// The training waits for samples, and the source maps behind the last prefetch(): that work is done
-// while the training waits for it.
+// Training waits for samples, and the source calls map() after the last prefetch(): that work is
+// done while training waits.
 std::optional<Finding> work_after_prefetch(const Observations& o) {
   if (!o.looks || o.looks->seen.after_prefetch_at.line == 0) return std::nullopt;
   auto found = serial_mapped_python(o);
@@ -161,9 +161,9 @@ std::optional<Finding> work_after_prefetch(const Observations& o) {
     add_pace(*found, *o.looks);
   }
   found->cause = Cause::kWorkAfterPrefetch;
-  found->summary = "samples are still worked on behind the last prefetch(), while training waits";
+  found->summary = "map() or other work comes after the last prefetch(), so training waits for it";
   found->where = place_text(o.looks->seen.after_prefetch_at);
-  found->fix = "make prefetch(tf.data.AUTOTUNE) the last call of the pipeline, behind every map()";
+  found->fix = "make prefetch(tf.data.AUTOTUNE) the last call of the pipeline, after every map()";
   return found;
 }
 
@@ -176,8 +176,8 @@ bool is_built_once_per_pass(const OutsideEvidence& e, const SeenFrame& at) {
   }) > 0;
 }
 
-// Building a tf.data pipeline and its iterators is a matter of milliseconds, unless its graph holds
-// an array.
+// Building a tf.data pipeline and its iterators takes milliseconds, unless its graph contains an
+// array.
 std::optional<Finding> pipeline_is_heavy(const OutsideEvidence& e) {
   constexpr double kShare = 0.2, kSeconds = 4, kEach = 0.3;
   const auto builds = [](const SeenStack& s) {
@@ -188,7 +188,7 @@ std::optional<Finding> pipeline_is_heavy(const OutsideEvidence& e) {
   const double seconds = share * e.seen.at_s;
   const HotLine hot = e.hottest(builds);
   if (share < kShare || seconds < kSeconds || !hot.frame) return std::nullopt;
-  // One for each step, each of them quick, is another fault.
+  // Many pipelines, one for each step, each built quickly: that is another fault.
   const int64_t steps = std::max(e.seen.progress.steps, e.seen.progress.losses);
   if (seconds < kEach * double(steps) && !is_built_once_per_pass(e, *hot.frame))
     return std::nullopt;
@@ -197,7 +197,7 @@ std::optional<Finding> pipeline_is_heavy(const OutsideEvidence& e) {
       .severity = Severity::kHigh,
       .confidence = 0.75,
       .summary = fmt::format("building the tf.data pipeline took {}, {:.0f}% of the time: its "
-                             "graph is large, as when an array became a constant in it",
+                             "graph is very large, as if it holds an array as a constant",
                              duration_text(seconds), 100 * share),
       .evidence = {"a constant is copied, stored and optimised with the graph, once for each "
                    "iterator"},
@@ -230,7 +230,7 @@ std::optional<Finding> preprocessing_before_fit(const OutsideEvidence& e) {
       .cause = Cause::kPreprocessingBeforeFit,
       .severity = Severity::kHigh,
       .confidence = 0.85,
-      .summary = fmt::format("{} of preparation before the first training step, in {}",
+      .summary = fmt::format("preparing data before the first training step took {}, in {}",
                              duration_text(seconds), hot.frame->function),
       .evidence = {hot_text(hot, "it"),
                    fmt::format("{:.2f} of {:.3g} cores are used", e.seen.cores, e.cpus())},

@@ -9,20 +9,20 @@
 namespace headway {
 namespace {
 
-constexpr double kSettlesS = 5;  // buffers and caches of libraries, after training began
+constexpr double kSettlesS = 5;  // buffers and caches of libraries grow, after training began
 constexpr double kLongEnoughS = 12, kStraight = 0.85;  // R^2 ...
-constexpr double kSoonS = 8, kVeryStraight = 0.9;      // ... or sooner, where it is this plain
+constexpr double kSoonS = 8, kVeryStraight = 0.9;      // ... or earlier, if it is this clear
 constexpr double kGrown = 48e6, kGrownShare = 0.08;
 constexpr double kPerS = 0.4e6;  // bytes
-constexpr double kMuch = 400e6;  // a cache in the first epoch may take less
+constexpr double kMuch = 400e6;  // a cache in the first epoch may grow by less
 constexpr double kLastsS = 1200;
-constexpr double kListSeen = 0.5;  // less will do where a list that nothing empties explains it
-constexpr double kAskedFor = 0.2;  // of what grew, that was newly asked for
-constexpr double kCompiles = 0.3;  // of late: what a compiler needs is given back or kept for good
+constexpr double kListSeen = 0.5;  // enough if a list that nothing empties explains it
+constexpr double kAskedFor = 0.2;  // of the growth, at least: newly allocated
+constexpr double kCompiles = 0.3;  // recently: a compiler's memory is given back, or kept for good
 
 }  // namespace
 
-// In a straight line since training began, with no end in sight.
+// Grows in a straight line since training began, with no end in sight.
 std::optional<Finding> memory_grows(const OutsideEvidence& e) {
   const auto compiles = [](const SeenStack& s) {
     return on_main(s) && s.activity == Activity::kTrace;
@@ -54,8 +54,8 @@ std::optional<Finding> memory_grows(const OutsideEvidence& e) {
     return std::nullopt;
   const double lasts_s = left / line.slope;
   const bool first_epoch = e.seen.progress.epochs > 1 && e.seen.progress.epoch <= 1;
-  // A large array that was made at once (a replay buffer, a cache) and is filled bit by bit has an
-  // end.
+  // A large array that was allocated at once (a replay buffer, a cache) and is filled bit by bit
+  // will be full one day.
   const bool fills = asked.front() > 0 && asked.back() - asked.front() < kAskedFor * grown;
   const bool may_be_a_cache = fills || (first_epoch && grown < kMuch && lasts_s > kLastsS);
   Finding f{.cause = Cause::kHostMemoryLeak,

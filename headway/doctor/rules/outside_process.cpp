@@ -11,10 +11,10 @@ namespace {
 constexpr double kStillS = 7;
 constexpr double kIdle = 0.05;        // cores
 constexpr double kBeforeS = 1;        // processes are counted twice a second
-constexpr double kCrowded = 0.4;      // of ready time, without a core
+constexpr double kCrowded = 0.4;      // of the ready time, without a core
 constexpr double kManyPerCore = 2.0;  // threads that really run
 constexpr double kGpuAfterS = 15;
-constexpr double kOneCore = 0.7;  // used or waited for: it would take more if it could
+constexpr double kOneCore = 0.7;  // used or waited for: it would use more if it could
 
 using E = OutsideEvidence;
 
@@ -45,19 +45,20 @@ std::optional<Finding> shared_memory(const E& e) {
       .cause = Cause::kSharedMemoryTooSmall,
       .severity = Severity::kCritical,
       .confidence = said ? 0.9 : 0.75,
-      .summary = "workers hand batches over through /dev/shm, and it is full",
+      .summary = "shared memory (/dev/shm), through which workers send batches, is full",
       .evidence = {said ? *said : "no error: writers wait or die by SIGBUS",
                    fmt::format("/dev/shm: {} free of {}", size_text(double(e.seen.shm_free_bytes)),
                                size_text(double(e.seen.shm_bytes)))},
       .where = "/dev/shm",
       .fix =
-          "docker run --shm-size=8g (or --ipc=host); fewer workers or a smaller prefetch_factor"};
+          "give the container more (docker run --shm-size=8g or --ipc=host), or use fewer workers "
+          "or a smaller prefetch_factor"};
 }
 
 namespace {
 
-// A pool's parent waits for an answer and all its workers wait for a task: the task went with
-// a worker that is no more, whether its death was seen or not.
+// A pool's parent waits for a result while all its workers wait for a task: the task was lost with
+// a worker that has died, whether its death was seen or not.
 bool task_is_lost(const E& e) {
   const SeenProcess* main = e.main();
   if (!main || !main->waits_for_worker) return false;
@@ -72,14 +73,14 @@ bool task_is_lost(const E& e) {
 
 }  // namespace
 
-// A worker is gone that should not be, and somebody may be waiting for it.
+// A worker that should exist is gone, and another process may be waiting for it.
 std::optional<Finding> worker_died(const E& e) {
   const std::string* said = remark(e, Remark::kWorkerDied);
   const SeenProcess* dead = nullptr;
   int64_t silent = 0;
   for (const SeenProcess& p : e.seen.processes) {
     if (p.role != Role::kWorker) continue;
-    // Who went before the present wait began has nothing to do with it.
+    // A worker that went before the present wait began has nothing to do with it.
     if (p.at_s < e.seen.at_s - e.seen.main_still_s - kBeforeS) continue;
     if (!p.ending.empty()) dead = &p;
     silent += p.ending.empty() && p.state == TaskState::kGone && p.at_s > 0;
@@ -123,15 +124,16 @@ std::optional<Finding> worker_died(const E& e) {
 std::optional<Finding> not_picklable(const E& e) {
   const std::string* said = remark(e, Remark::kNotPicklable);
   if (!said && !raised(e, Remark::kNotPicklable)) return std::nullopt;
-  return Finding{.cause = Cause::kLoaderNotPicklable,
-                 .severity = Severity::kCritical,
-                 .confidence = 0.95,
-                 .summary = "what the workers need cannot be sent to them",
-                 .evidence = {said_or_raised(e, said)},
-                 .where = raised_where(e),
-                 .fix =
-                     "open files, locks and generators inside the worker (in __getitem__ or "
-                     "worker_init_fn); functions at the top of a module instead of lambdas"};
+  return Finding{
+      .cause = Cause::kLoaderNotPicklable,
+      .severity = Severity::kCritical,
+      .confidence = 0.95,
+      .summary = "an object that must be sent to the worker processes cannot be pickled",
+      .evidence = {said_or_raised(e, said)},
+      .where = raised_where(e),
+      .fix =
+          "create files, locks and generators inside the worker (in __getitem__ or "
+          "worker_init_fn), and use functions at the top of a module instead of lambdas"};
 }
 
 std::optional<Finding> out_of_memory(const E& e) {
@@ -145,27 +147,29 @@ std::optional<Finding> out_of_memory(const E& e) {
       .cause = gpu ? Cause::kGpuOutOfMemory : Cause::kModelTooLarge,
       .severity = Severity::kCritical,
       .confidence = 0.85,
-      .summary = gpu ? "the GPU's memory is not enough" : "the machine's memory is not enough",
+      .summary = gpu ? "the GPU ran out of memory" : "the machine ran out of memory",
       .evidence = {error ? e.seen.output.exception : *said},
       .where = raised_where(e),
-      .fix = gpu ? "a smaller batch, gradient accumulation, mixed precision"
-                 : "count the parameters: each needs 16 bytes with Adam; a smaller layer or batch"};
+      .fix =
+          gpu ? "use a smaller batch, gradient accumulation or mixed precision"
+              : "use smaller layers or a smaller batch; with Adam, each parameter needs 16 bytes"};
 }
 
 std::optional<Finding> gradient_not_connected(const E& e) {
   const std::string* said = remark(e, Remark::kGradientsDoNotExist);
   if (!said && !raised(e, Remark::kGradientsDoNotExist)) return std::nullopt;
-  return Finding{
-      .cause = Cause::kGradientNotConnected,
-      .severity = Severity::kHigh,
-      .confidence = 0.95,
-      .summary = "the loss does not reach some of the weights: they are never trained",
-      .evidence = {said_or_raised(e, said)},
-      .where = raised_where(e),
-      .fix = "look for .numpy(), .item(), .detach() or a layer that is not part of the loss"};
+  return Finding{.cause = Cause::kGradientNotConnected,
+                 .severity = Severity::kHigh,
+                 .confidence = 0.95,
+                 .summary = "the loss does not reach some of the weights: they are never trained",
+                 .evidence = {said_or_raised(e, said)},
+                 .where = raised_where(e),
+                 .fix =
+                     "look for .numpy(), .item() or .detach() before the loss, or a layer that the "
+                     "loss does not use"};
 }
 
-// PyTorch's own warning: prediction (n, 1) against target (n) gives n x n differences.
+// PyTorch's own warning: output (n, 1) and labels (n) give n x n differences.
 std::optional<Finding> loss_broadcasts(const E& e) {
   const std::string* said = remark(e, Remark::kBroadcasts);
   if (!said) return std::nullopt;
@@ -186,13 +190,14 @@ std::optional<Finding> cuda_mismatch(const E& e) {
   const bool error = raised(e, Remark::kCudaProblem);
   const bool meant = error || (said && !e.seen.gpus.empty());
   if (!meant) return std::nullopt;
-  return Finding{.cause = Cause::kCudaVersionMismatch,
-                 .severity = Severity::kHigh,
-                 .confidence = 0.9,
-                 .summary = "driver, CUDA and framework do not fit together",
-                 .evidence = {said_or_raised(e, said)},
-                 .where = raised_where(e),
-                 .fix = "install the framework's build for this driver, or a newer driver"};
+  return Finding{
+      .cause = Cause::kCudaVersionMismatch,
+      .severity = Severity::kHigh,
+      .confidence = 0.9,
+      .summary = "the GPU driver, CUDA and the framework do not fit together",
+      .evidence = {said_or_raised(e, said)},
+      .where = raised_where(e),
+      .fix = "install the framework's build for this driver's CUDA version, or a newer driver"};
 }
 
 std::optional<Finding> limits_or_disk_full(const E& e) {
@@ -204,22 +209,27 @@ std::optional<Finding> limits_or_disk_full(const E& e) {
         .cause = Cause::kLimitsOrDiskFull,
         .severity = Severity::kCritical,
         .confidence = 0.85,
-        .summary = fmt::format("{:.0f} of {:.0f} files that it may have open are open", open, most),
+        .summary =
+            fmt::format("the process has {:.0f} files open, and the limit is {:.0f}", open, most),
         .evidence = {"the next one is refused: \"Too many open files\""},
         .where = hot.frame ? place_text(*hot.frame) : "",
-        .fix = "close what is opened (`with open(...)`); raise the limit (ulimit -n)"};
+        .fix = "close files after use (`with open(...)`), or raise the limit (ulimit -n)"};
   }
   const std::string* said = remark(e, Remark::kDiskFull);
   if (!said) said = remark(e, Remark::kTooManyFiles);
   if (!said && !raised(e, Remark::kDiskFull) && !raised(e, Remark::kTooManyFiles))
     return std::nullopt;
-  return Finding{.cause = Cause::kLimitsOrDiskFull,
-                 .severity = Severity::kCritical,
-                 .confidence = 0.9,
-                 .summary = "a limit of the system is reached",
-                 .evidence = {said_or_raised(e, said)},
-                 .where = raised_where(e),
-                 .fix = "free space or raise the limit (ulimit -n)"};
+  const bool disk = remark(e, Remark::kDiskFull) || (!said && raised(e, Remark::kDiskFull));
+  return Finding{
+      .cause = Cause::kLimitsOrDiskFull,
+      .severity = Severity::kCritical,
+      .confidence = 0.9,
+      .summary = disk ? "the disk is full, or the user's disk quota is used up"
+                      : "the process has reached the limit on open files",
+      .evidence = {said_or_raised(e, said)},
+      .where = raised_where(e),
+      .fix = disk ? "free disk space, or write to another disk"
+                  : "close files after use (`with open(...)`), or raise the limit (ulimit -n)"};
 }
 
 std::optional<Finding> gpu_not_used(const E& e) {
@@ -230,15 +240,16 @@ std::optional<Finding> gpu_not_used(const E& e) {
       .cause = Cause::kGpuNotUsed,
       .severity = Severity::kHigh,
       .confidence = 0.8,
-      .summary = fmt::format("{} is there and the training does not use it", e.seen.gpus[0].name),
+      .summary =
+          fmt::format("{} is available, but the training does not use it", e.seen.gpus[0].name),
       .evidence = {fmt::format("no process of the run holds memory on it; {:.2f} cores are busy",
                                e.seen.cores),
                    e.seen.cuda_libraries.empty() ? "no CUDA library is loaded"
                                                  : e.seen.cuda_libraries[0] + " is loaded"},
       .where = "device",
       .fix =
-          "install the framework's CUDA build, look at CUDA_VISIBLE_DEVICES; in PyTorch "
-          "model.to(\"cuda\") and the batches too"};
+          "install the framework's CUDA build and check CUDA_VISIBLE_DEVICES; in PyTorch, move the "
+          "model and the batches to the GPU (model.to(\"cuda\"))"};
 }
 
 std::optional<Finding> single_core(const E& e) {
@@ -248,16 +259,16 @@ std::optional<Finding> single_core(const E& e) {
   return Finding{.cause = Cause::kSingleCoreAffinity,
                  .severity = Severity::kWarning,
                  .confidence = 0.85,
-                 .summary = "the process may use one core only",
+                 .summary = "the process is allowed to use only one core",
                  .evidence = {fmt::format("{:.2f} cores used of {:.0f}", e.seen.cores, cores)},
                  .where = "CPU affinity",
-                 .fix = "start it without taskset, and leave os.sched_setaffinity out"};
+                 .fix = "start it without taskset, and remove os.sched_setaffinity"};
 }
 
 namespace {
 
-// Workers, or trainings that are equals, that compute with as many threads each as there are cores,
-// or more.
+// Workers or ranks that each compute with as many threads as there are cores, or
+// more.
 std::optional<Finding> workers_oversubscribe(const E& e) {
   int64_t all = 0, most = 0, processes = 0, full = 0;
   const auto& there = e.seen.processes;
@@ -268,9 +279,9 @@ std::optional<Finding> workers_oversubscribe(const E& e) {
     ++processes, all += p.wanting;
     if (p.role == Role::kMain && !ranks) continue;  // it may train with all cores
     most = std::max(most, p.wanting);
-    full += double(p.wanting) >= e.cpus();  // would fill the machine alone
+    full += double(p.wanting) >= e.cpus();  // would fill the machine by itself
   }
-  // Trainings side by side, each for all cores: they wait for each other in every operation.
+  // Trainings side by side, each using all cores, wait for each other in every operation.
   const double many = full >= 2 && (ranks || e.workers_train()) ? kManyPerCore : 2 * kManyPerCore;
   if (e.seen.ready_share < kCrowded || double(most) < e.cpus() || double(all) < many * e.cpus() ||
       e.seen.wanted_cores < many / 2 * e.cpus())
@@ -288,7 +299,7 @@ std::optional<Finding> workers_oversubscribe(const E& e) {
           most, 100 * e.seen.ready_share)},
       .where = ranks ? "threads of each process" : "threads of the workers",
       .fix =
-          "one thread per process: OMP_NUM_THREADS=1 before they start, "
+          "use one thread per process: set OMP_NUM_THREADS=1 before they start, or call "
           "threadpoolctl.threadpool_limits(1) or torch.set_num_threads(1) in them"};
 }
 
@@ -320,8 +331,8 @@ std::optional<Finding> thread_oversubscription(const E& e) {
                    names},
       .where = "threads of the main process",
       .fix =
-          "OMP_NUM_THREADS, torch.set_num_threads, "
-          "tf.config.threading.set_intra_op_parallelism_threads: as many as there are cores"};
+          "use as many threads as there are cores: OMP_NUM_THREADS, torch.set_num_threads, "
+          "tf.config.threading.set_intra_op_parallelism_threads"};
 }
 
 }  // namespace headway

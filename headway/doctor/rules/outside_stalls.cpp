@@ -7,17 +7,17 @@
 namespace headway {
 namespace {
 
-constexpr int64_t kEnough = 60;  // samples: three seconds
+constexpr int64_t kEnough = 60;  // looks: three seconds
 constexpr double kAlways = 0.7;  // of the time
 constexpr double kMuch = 0.5;
 constexpr double kNothingYetS = 9;   // without a batch
-constexpr double kInVainS = 18;      // reading all the time
+constexpr double kInVainS = 18;      // reading all the time, without result
 constexpr double kQuietRead = 20e3;  // bytes per second: no data comes in
 constexpr double kStillS = 7;        // workers that do not move
 constexpr double kIdleCores = 0.03;
 constexpr double kWaits = 0.9;  // of the time, for the first batch
 
-// TensorFlow's training thread stands in its first call and waits for other threads.
+// TensorFlow's training thread is in its first call and waits for other threads.
 double waits_for_first_batch(const OutsideEvidence& e) {
   return e.late_share([](const SeenStack& s) {
     return on_main(s) && s.wait == Wait::kLock &&
@@ -33,8 +33,8 @@ double cores_of_input(const OutsideEvidence& e) {
   return cores;
 }
 
-// A program that mixes its samples makes many, keeps them (its memory grows), and has not trained
-// on one: whoever drops samples or finds none keeps nothing.
+// A program that shuffles makes many samples, keeps them (its memory grows), and has not trained on
+// one yet; a program that drops its samples, or finds none, keeps nothing.
 bool fills_unsaid(const OutsideEvidence& e) {
   constexpr double kBusy = 0.5;
   if (!e.running() || e.stepped() || !e.training() || e.seen.shuffles_at.line == 0) return false;
@@ -44,7 +44,7 @@ bool fills_unsaid(const OutsideEvidence& e) {
   return inside || e.late_share(producing) >= kAlways;
 }
 
-// What it held when training began and when the first step was made, and how fast it grew later.
+// Memory in use when training began and at the first step, and how fast it grew later.
 struct Filling {
   double seconds = 0, grown = 0, later_per_s = 0;
 };
@@ -61,7 +61,7 @@ Filling filling(const OutsideEvidence& e) {
   const auto grown = [](const TraceReading& from, const TraceReading& to) {
     return double(to.system.rss_bytes) - double(from.system.rss_bytes);
   };
-  // The first steps make room for weights and gradients.
+  // The first steps allocate weights and gradients.
   constexpr double kSettlesS = 2;
   const TraceReading* settled = full;
   for (const TraceReading& sample : e.trace.samples)
@@ -70,13 +70,13 @@ Filling filling(const OutsideEvidence& e) {
           now.at_s > settled->at_s ? grown(*settled, now) / (now.at_s - settled->at_s) : 0};
 }
 
-// It was filled, and that took a large part of the watch.
+// The buffer was filled, and that took a large part of the watch.
 bool has_filled(const OutsideEvidence& e) {
   constexpr double kGrown = 50e6, kOfTheWatch = 0.4, kLess = 0.3, kHardlyAny = 0.02;
   if (!e.stepped() || !e.training() || e.seen.shuffles_at.line == 0 || !e.seen.launched)
     return false;
-  // Samples were made here, or waited for; where a graph was built, its compiling is such a wait,
-  // too.
+  // Samples were made here, or waited for; if a graph was built, its compiling looks like such a
+  // wait, too.
   const double traced = e.training_share(
       [](const SeenStack& s) { return on_main(s) && s.activity == Activity::kTrace; });
   const double made = e.training_share([&](const SeenStack& s) {
@@ -98,10 +98,10 @@ std::string rss_text(const OutsideEvidence& e) {
 
 }  // namespace
 
-// Nothing was ever made, while something is busy trying.
+// No sample was ever made, although something is busy trying.
 std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   if (!e.running() || e.stepped() || !e.training()) return std::nullopt;
-  if (e.workers() > 0 && !e.trains_itself()) return std::nullopt;  // they are the training
+  if (e.workers() > 0 && !e.trains_itself()) return std::nullopt;  // they do the training
   if (e.training_s() < kNothingYetS) return std::nullopt;
   const double busy = e.late_share([](const SeenStack& s) { return producing(s); });
   // Stacks of workers are read in turn, and some of them are torn.
@@ -112,7 +112,7 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   const double spins =
       e.late_share([](const SeenStack& s) { return producing(s) && running_on_core(s); });
   const bool endless = !e.seen.endless.empty();
-  // Who reads on and on may yet give something; not for ever.
+  // A program that keeps reading may still deliver something, but not forever.
   const bool in_vain = nothing_read ? empty_list || endless : endless && e.training_s() >= kInVainS;
   if (!missing && (fills_unsaid(e) || spins < kMuch || !in_vain)) return std::nullopt;
   const HotLine hot = e.hottest(producing, true);
@@ -124,11 +124,12 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
     f.evidence.push_back(fmt::format("{} (no such file in the working directory of the process)",
                                      e.seen.missing_files[0]));
     f.fix =
-        "correct the path or make the files; count what you skip and raise when it is everything";
+        "correct the path or create the files; count what is skipped, and raise an error when "
+        "everything is";
   } else {
     f.fix =
-        "look at the condition that decides what is yielded: nothing passes it; raise when a whole "
-        "round gave nothing";
+        "check the condition that decides what is yielded: nothing passes it; raise an error when "
+        "a whole pass yields nothing";
   }
   f.evidence.push_back(
       fmt::format("the source has been at work for {} and gave nothing; {} per second "
@@ -139,7 +140,7 @@ std::optional<Finding> source_never_yields(const OutsideEvidence& e) {
   return f;
 }
 
-// The training stands at a queue, and the thread that should fill it works and hands over nothing.
+// Training waits at a queue, and the thread that should fill it works but delivers nothing.
 std::optional<Finding> thread_never_yields(const OutsideEvidence& e) {
   const SeenProcess* main = e.main();
   if (!e.running() || e.stepped() || !main || !main->waits_for_worker || e.memory_grows())
@@ -157,22 +158,22 @@ std::optional<Finding> thread_never_yields(const OutsideEvidence& e) {
       .cause = Cause::kSourceNeverYields,
       .severity = Severity::kCritical,
       .confidence = 0.75,
-      .summary = "a thread is at work on the first batch and never hands one over",
+      .summary = "a thread has long been making the first batch and never delivers it",
       .evidence = {fmt::format(
           "the training waits at a queue for {}; {} per second are read, {:.2f} "
           "cores busy",
           duration_text(e.seen.main_still_s), size_text(e.seen.read_rate), e.seen.cores)},
       .where = hot.frame ? place_text(*hot.frame) : "",
       .fix =
-          "look at what the thread skips: errors that are swallowed, a condition that nothing "
-          "passes; raise when a whole round gave nothing"};
+          "look at what the thread skips (swallowed errors, a condition that no sample passes), "
+          "and raise an error when a whole pass yields nothing"};
 }
 
-// TensorFlow's input runs on threads of its own. When its buffers are full they rest; these read
-// and read, and no step was ever made.
+// TensorFlow's input runs on its own threads, which rest when their buffers are full. Here they
+// read on and on, and no step was ever made.
 std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e) {
   constexpr double kLongWithoutS = 14, kWorks = 0.25, kBusy = 0.5, kReads = 1e6;
-  constexpr double kVeryLongS = 25;  // a step may take long, and nothing is read for it
+  constexpr double kVeryLongS = 25;  // a step may take long, but reads nothing
   if (!e.running() || e.stepped() || e.seen.model_threads == 0) return std::nullopt;
   const double waits = waits_for_first_batch(e);
   const double cores = cores_of_input(e);
@@ -185,19 +186,19 @@ std::optional<Finding> pipeline_never_yields(const OutsideEvidence& e) {
   Finding f{.cause = Cause::kSourceNeverYields,
             .severity = Severity::kCritical,
             .confidence = 0.65,
-            .summary = "the input pipeline is at work, and no batch has come out of it",
+            .summary = "the input pipeline is working, but it has not given a batch yet",
             .evidence = {fmt::format("for {} the training waits for its first batch; {} per second "
                                      "are read, {:.2f} cores busy",
                                      duration_text(e.training_s()), size_text(e.seen.read_rate),
                                      e.seen.cores)},
             .fix =
-                "look at filter(), take_while() and at what skips errors: nothing passes; try "
+                "check filter(), take_while() and code that skips errors: nothing passes; try "
                 "`next(iter(dataset))` on each part of the pipeline"};
   if (hot.frame) f.where = place_text(*hot.frame);
   return f;
 }
 
-// All workers stand on a lock that nobody will release.
+// All workers wait for a lock that nothing will release.
 std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
   if (!e.running() || e.workers() == 0) return std::nullopt;
   const SeenProcess* main = e.main();
@@ -209,7 +210,7 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
     const bool users =
         std::any_of(p.stack.begin(), p.stack.end(), [](const SeenFrame& f) { return f.users; });
     const bool waits = users && p.wait == Wait::kLock;
-    // At a pipe that is full, while the main process waits for their end: that is no lock.
+    // Waiting at a full pipe while the main process waits for the workers to end is not a lock.
     const bool writes = p.wait == Wait::kPipe && main->wait == Wait::kChild;
     const bool both = main->waits_for_worker && !writes &&
                       (p.wait == Wait::kLock || p.wait == Wait::kPoll || p.wait == Wait::kPipe);
@@ -243,13 +244,13 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
 std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
   const SeenOutput& out = e.seen.output;
   constexpr const char* kSmaller =
-      "shuffle the file names before they are read and decoded, or take a smaller buffer_size";
+      "shuffle the file names before they are read and decoded, or use a smaller buffer_size";
   if (out.shuffle_size <= 0 && fills_unsaid(e))
     return Finding{
         .cause = Cause::kShuffleFill,
         .severity = Severity::kHigh,
         .confidence = 0.75,
-        .summary = "not stuck: samples are made and kept to be shuffled, no batch has come yet",
+        .summary = "not stuck: samples are first collected for shuffling, so no batch has come yet",
         .evidence = {fmt::format("for {} the input has been at work with {:.2f} cores, and memory "
                                  "grows",
                                  duration_text(e.training_s()), e.seen.cores),
@@ -257,17 +258,16 @@ std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
         .where = place_text(e.seen.shuffles_at),
         .fix = kSmaller};
   if (has_filled(e))
-    return Finding{
-        .cause = Cause::kShuffleFill,
-        .severity = Severity::kHigh,
-        .confidence = 0.75,
-        .summary = fmt::format("the first batch came after {}: samples were made and kept to be "
-                               "shuffled",
-                               duration_text(filling(e).seconds)),
-        .evidence = {fmt::format("memory grew by {} until then, and hardly afterwards",
-                                 size_text(filling(e).grown))},
-        .where = place_text(e.seen.shuffles_at),
-        .fix = kSmaller};
+    return Finding{.cause = Cause::kShuffleFill,
+                   .severity = Severity::kHigh,
+                   .confidence = 0.75,
+                   .summary = fmt::format(
+                       "the first batch came after {}: samples were first collected for shuffling",
+                       duration_text(filling(e).seconds)),
+                   .evidence = {fmt::format("memory grew by {} until then, and hardly afterwards",
+                                            size_text(filling(e).grown))},
+                   .where = place_text(e.seen.shuffles_at),
+                   .fix = kSmaller};
   if (out.shuffle_size <= 0 || out.shuffle_filled || !e.running() || e.stepped())
     return std::nullopt;
   const double rate = out.shuffle_last_s > out.shuffle_first_s

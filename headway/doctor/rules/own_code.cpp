@@ -8,19 +8,19 @@
 namespace headway {
 namespace {
 
-constexpr double kNeighboursS = 12;  // they come and go: only of late
-constexpr double kNoCore = 0.20;   // of the time: neighbours share caches, too, and that is no gain
-constexpr double kOwnCode = 0.22;  // its gain is a guess: the result may be needed
+constexpr double kNeighboursS = 12;  // neighbours come and go: only recent time counts
+constexpr double kNoCore = 0.20;     // of the time: they share caches too, so the gain is uncertain
+constexpr double kOwnCode = 0.22;    // the gain is a guess: the result may be needed
 constexpr double kNearlyAll = 0.75;
-constexpr double kOneCore = 1.2;  // used, by a program that was told to use one thread
+constexpr double kOneCore = 1.2;  // cores used by a program that was told to use one thread
 constexpr double kComputesMost = 0.5;
 constexpr double kSettledS = 8;
 
-// The user's own code on the training thread that is not the training itself.
+// The user's own code on the training thread that is not part of the training itself.
 struct OwnCode {
   HotLine hot{};
   double share = 0;    // of the training thread's time
-  double feeding = 0;  // of that, before the training in the same function
+  double feeding = 0;  // of that, what comes before the training in the same function
 };
 
 std::optional<OwnCode> own_code(const Observations& o) {
@@ -31,7 +31,7 @@ std::optional<OwnCode> own_code(const Observations& o) {
     return s.account == Account::kRunsOwnCode || s.account == Account::kWaitsForDisk ||
            s.account == Account::kSleeps || s.account == Account::kWaitsForChild;
   };
-  // Data that known makers make have rules of their own.
+  // Data made in known ways have rules of their own.
   const auto makers = [](const SeenStack& s) {
     return on_main(s) && s.training && s.account == Account::kMakesData;
   };
@@ -59,10 +59,10 @@ std::string gpu_text(const Observations& o) {
   return busy ? fmt::format("; the GPU is busy {:.0f}% of the time", 100 * *busy) : "";
 }
 
-// Neither computing nor the user's own code: what else takes the time, if anything removable does.
+// The largest removable account other than computing and the user's own code, if there is one.
 std::optional<Finding> hot_account(const Observations& o) {
   if (!o.looks || !o.ledger.is_enough()) return std::nullopt;
-  if (o.looks->workers() > 0 && !o.looks->trains_itself()) return std::nullopt;  // they do
+  if (o.looks->workers() > 0 && !o.looks->trains_itself()) return std::nullopt;  // the workers do
   for (const LedgerLine& line : o.ledger.lines()) {
     constexpr Account kRemovable[] = {Account::kWaitsForLock,     Account::kWaitsForPipe,
                                       Account::kWaitsForSocket,   Account::kWaitsForFileLock,
@@ -106,7 +106,7 @@ constexpr FasterWay kFasterWays[] = {
      "np.linalg.solve, or factor the matrix once"},
 };
 
-// Even where all own code counts as training: a call that has a much faster way.
+// Applies even if all own code counts as training: a call for which there is a much faster way.
 std::optional<Finding> slow_call_line(const Observations& o) {
   constexpr double kMuch = 0.35;
   if (!o.looks || !o.ledger.is_enough() || o.ledger.seconds() < kSettledS) return std::nullopt;
@@ -148,7 +148,7 @@ std::optional<Finding> neighbours_take_cores(const Observations& o) {
       .summary = "other processes on this machine take the cores",
       .evidence = {fmt::format("the training could run and had no core {}", share_text(lost))},
       .where = "this machine",
-      .fix = "end them, move one of them, or share out the cores (taskset, nice, a quota)",
+      .fix = "stop them, move one to another machine, or divide the cores (taskset, nice, a quota)",
       .predicted_gain = gain_without(lost.share)};
   if (const Outside* seen = o.seen()) {
     for (const SeenNeighbour& each : seen->neighbours)
@@ -163,7 +163,7 @@ std::optional<Finding> neighbours_take_cores(const Observations& o) {
 
 std::optional<Finding> own_code_feeds(const Observations& o) {
   const auto own = own_code(o);
-  // Where it takes nearly all of the time, ahead of the training it would still do so.
+  // If it takes nearly all of the time, doing it in advance would not help.
   if (!own || own->feeding < 0.5 || own->share < kRepair || own->share > kNearlyAll)
     return std::nullopt;
   Finding f{
@@ -191,12 +191,12 @@ std::optional<Finding> garbage_collection(const Observations& o) {
   return Finding{.cause = Cause::kGarbageCollection,
                  .severity = severity_of_share(share.low),
                  .confidence = 0.9,
-                 .summary = "collecting garbage takes a large part of the time",
+                 .summary = "Python's garbage collection takes a large part of the time",
                  .evidence = {share_text(share)},
                  .where = o.ledger.where(Account::kCollectsGarbage),
                  .fix =
-                     "leave gc.collect() out of the loop, or call it once an epoch; gc.freeze() "
-                     "after the data are loaded",
+                     "call gc.collect() outside the loop or once per epoch; call gc.freeze() after "
+                     "loading the data",
                  .predicted_gain = gain_without(share.share)};
 }
 
@@ -208,14 +208,18 @@ std::optional<Finding> reference_blas(const Observations& o) {
       .cause = Cause::kReferenceBlas,
       .severity = Severity::kWarning,
       .confidence = 0.7,
-      .summary = "products of matrices run in the plain BLAS, on one core without vectors",
+      .summary =
+          "matrix products run in the slow reference BLAS, on one core and without vector "
+          "instructions",
       .evidence = {"libblas is loaded, and no OpenBLAS, MKL or BLIS",
                    fmt::format("{:.2f} of {:.3g} cores are used", o.looks->seen.cores, o.cpus())},
       .where = o.ledger.where(Account::kComputes),
-      .fix = "apt-get install libopenblas0 (or pip's numpy, which brings its own)"};
+      .fix =
+          "install OpenBLAS (apt-get install libopenblas0), or use numpy from pip, which includes "
+          "it"};
 }
 
-// A program that was told to compute with one thread, and does nothing but compute.
+// A program that was told to compute with one thread, and only computes.
 std::optional<Finding> one_thread_by_setting(const Observations& o) {
   if (!o.looks || o.cpus() < 2 || !o.ledger.is_enough() || o.gpu_busy()) return std::nullopt;
   const Outside& seen = o.looks->seen;
@@ -229,16 +233,16 @@ std::optional<Finding> one_thread_by_setting(const Observations& o) {
         .cause = Cause::kSingleCoreAffinity,
         .severity = Severity::kWarning,
         .confidence = 0.85,
-        .summary = fmt::format("told to compute with one thread: {}", setting.text),
+        .summary = fmt::format("the program is set to compute with one thread: {}", setting.text),
         .evidence = {fmt::format("{:.2f} of {:.3g} cores are used", seen.cores, o.cpus()),
                      "it computes " + share_text(computes)},
         .where = setting.at.line > 0 ? place_text(setting.at) : setting.text,
-        .fix = "leave the setting out, or give as many threads as there are cores"};
+        .fix = "remove the setting, or set as many threads as there are cores"};
   }
   return std::nullopt;
 }
 
-// No rule knows it, but this much is known: where the time goes.
+// No rule knows the cause, but it is known where the time goes.
 std::optional<Finding> hot_line(const Observations& o) {
   if (auto slow = slow_call_line(o)) return slow;
   const auto own = own_code(o);

@@ -18,8 +18,8 @@ using E = OutsideEvidence;
 
 bool is_rank(const SeenProcess& p) { return p.role == Role::kMain || p.role == Role::kRank; }
 
-// Threads that train: the main thread, that of another rank, or, where none has made a step yet, of
-// a process that was started.
+// Threads that train: the main thread, that of another rank or, if none has made a step yet, that
+// of a child process.
 bool of_a_rank(const SeenStack& s) {
   return s.main_thread && (on_main(s) || s.process == Role::kRank ||
                            (s.process == Role::kWorker && s.activity != Activity::kIdle));
@@ -33,7 +33,7 @@ bool together(const SeenStack& s) {
 
 double waiting_share(const SeenProcess& p) { return double(p.waits_for_ranks) / double(p.looks); }
 
-// The ranks that were looked at often enough, from the one that waits least to the one that waits
+// The ranks with enough looks, from the one that waits least to the one that waits
 // most.
 std::vector<const SeenProcess*> ranks_by_waiting(const E& e) {
   std::vector<const SeenProcess*> out;
@@ -61,7 +61,7 @@ std::string hottest_place(const E& e, const E::Test& test) {
 
 }  // namespace
 
-// One of the processes that trained together is gone, and the others wait for it, or were told so.
+// One of the ranks is gone, and the others wait for it, or printed an error about it.
 std::optional<Finding> rank_lost(const E& e) {
   const SeenProcess* lost = nullptr;
   for (const SeenProcess& p : e.seen.processes)
@@ -76,7 +76,7 @@ std::optional<Finding> rank_lost(const E& e) {
   Finding f{.cause = Cause::kRankLost,
             .severity = Severity::kCritical,
             .confidence = lost ? 0.9 : 0.8,
-            .summary = "a rank is gone, and the others wait for it",
+            .summary = "one rank (training process) is gone, and the others wait for it",
             .where = hottest_place(e, together),
             .fix =
                 "read the log of the rank that is gone, it has the reason; start with torchrun, "
@@ -93,8 +93,8 @@ std::optional<Finding> rank_lost(const E& e) {
 
 namespace {
 
-// Where two stacks part, of the user's own frames from the outermost on: in one function, on
-// different lines. None where they do not.
+// Where two stacks differ, in the user's frames from the outermost on: in one function, on
+// different lines. None if they do not.
 struct Parting {
   const SeenFrame *one = nullptr, *other = nullptr;
 };
@@ -114,7 +114,7 @@ Parting parting(const SeenProcess& a, const SeenProcess& b) {
   return {};
 }
 
-// Stands still at something that others must come to.
+// Stands still at a point that all others must reach.
 bool waits_for_all(const SeenProcess& p) {
   const bool blocked = p.wait == Wait::kLock || p.wait == Wait::kPoll || p.wait == Wait::kSocket;
   return p.there() && blocked && p.still_s >= kRankIsLostS && p.cores < 0.1 && !p.waits_for_task;
@@ -122,7 +122,7 @@ bool waits_for_all(const SeenProcess& p) {
 
 }  // namespace
 
-// All stand still: one in the loop over its batches, another behind that loop. They have not the
+// All stand still: one in the loop over its batches, another after that loop. They do not have the
 // same number of batches.
 std::optional<Finding> uneven_batches(const E& e) {
   if (!e.running()) return std::nullopt;
@@ -130,7 +130,7 @@ std::optional<Finding> uneven_batches(const E& e) {
   for (const SeenProcess& p : e.seen.processes) {
     if (p.role == Role::kOther || !p.there()) continue;
     if (waits_for_all(p)) waiting.push_back(&p);
-    else if (p.cores >= 0.1) return std::nullopt;  // somebody may yet come
+    else if (p.cores >= 0.1) return std::nullopt;  // it may still arrive
   }
   for (size_t i = 0; i < waiting.size(); ++i)
     for (size_t k = i + 1; k < waiting.size(); ++k) {
@@ -138,17 +138,19 @@ std::optional<Finding> uneven_batches(const E& e) {
       if (!parts.one || parts.one->loops == parts.other->loops) continue;
       const bool one_inside = parts.one->loops > parts.other->loops;
       const SeenFrame &inside = one_inside ? *parts.one : *parts.other,
-                      &behind = one_inside ? *parts.other : *parts.one;
+                      &after = one_inside ? *parts.other : *parts.one;
       return Finding{
           .cause = Cause::kUnevenBatches,
           .severity = Severity::kCritical,
           .confidence = 0.8,
-          .summary = "one process still has a batch, and the others are through with theirs",
+          .summary =
+              "the processes have different numbers of batches: one still has a batch, the others "
+              "have finished",
           .evidence = {fmt::format(
                            "process {} waits in the loop over batches, process {} behind it",
                            one_inside ? waiting[i]->pid : waiting[k]->pid,
                            one_inside ? waiting[k]->pid : waiting[i]->pid),
-                       fmt::format("behind it: {}", place_text(behind))},
+                       fmt::format("behind it: {}", place_text(after))},
           .where = place_text(inside),
           .fix =
               "give every process the same number of batches: drop_last=True, a "
@@ -164,7 +166,7 @@ std::optional<Finding> waits_for_others(const E& e) {
   const double joined = late_share(e, [&](const SeenStack& s) {
     return ranks ? together(s) : s.activity == Activity::kCollective;
   });
-  // Of the looks of late (16 s at most) so many are of a stack that stands for kLongS.
+  // This share of the recent looks (16 s at most) shows a stack that has not moved for kLongS.
   constexpr double kStands = 0.6;
   if (!e.running() || std::max(meeting, joined) < kStands || e.seen.main_still_s < kLongS ||
       e.seen.quiet_s < kLongS / 2)
@@ -174,21 +176,21 @@ std::optional<Finding> waits_for_others(const E& e) {
       .cause = meets ? Cause::kRendezvousWaits : Cause::kMismatchedCollective,
       .severity = Severity::kCritical,
       .confidence = meets ? 0.9 : 0.6,
-      .summary = meets ? "waits for other ranks that have not come"
-                       : "waits in a collective that other ranks have not entered",
+      .summary = meets ? "waits for other ranks (training processes) that have not connected"
+                       : "waits in a collective operation (such as all-reduce) that other ranks "
+                         "have not called",
       .evidence = {fmt::format("the same stack for {}", duration_text(e.seen.main_still_s))},
       .where = hottest_place(e,
                              [&](const SeenStack& s) {
                                return meets ? s.activity == Activity::kRendezvous : together(s);
                              }),
-      .fix = meets
-                 ? "start all WORLD_SIZE ranks with the same MASTER_ADDR and MASTER_PORT; look at "
-                   "firewalls between them"
-                 : "every rank must make the same calls in the same order: look at the others' "
-                   "stacks"};
+      .fix = meets ? "start all WORLD_SIZE ranks with the same MASTER_ADDR and MASTER_PORT, and "
+                     "check firewalls between them"
+                   : "every rank must make the same calls in the same order: look at the stacks of "
+                     "the other ranks"};
 }
 
-// Steps are made; all ranks but one wait for it at the end of each.
+// Steps are made; at the end of each, all ranks but one wait for that one.
 std::optional<Finding> straggler(const E& e) {
   constexpr double kMuchMore = 0.25;
   const auto ranks = ranks_by_waiting(e);
@@ -209,32 +211,31 @@ std::optional<Finding> straggler(const E& e) {
                                100 * waiting_share(slow), 100 * waiting_share(next))},
       .where = hot.frame ? place_text(*hot.frame) : "",
       .fix =
-          "give each rank the same amount of work; what only one of them does (logging, saving, "
-          "validating, longer samples) goes to the background or to all",
+          "give each rank the same amount of work; move what only one rank does (logging, saving, "
+          "validating) to the background, or divide it among all",
       .predicted_gain = gain_without(more)};
 }
 
-// Steps are made, and all ranks alike spend much of them in collectives.
+// Steps are made, and all ranks equally spend much of them in collectives.
 std::optional<Finding> communication_bound(const E& e) {
   constexpr double kMuch = 0.3;
   const auto ranks = ranks_by_waiting(e);
   if (ranks.size() < 2 || !e.running() || e.seen.quiet_s >= kStillAfterS) return std::nullopt;
   const double least = waiting_share(*ranks.front());
   if (least < kMuch) return std::nullopt;
-  return Finding{
-      .cause = Cause::kCommunicationBound,
-      .severity = Severity::kHigh,
-      .confidence = 0.75,
-      .summary = fmt::format("every rank spends {:.0f}% of its time or more on exchanging with "
-                             "the others",
-                             100 * least),
-      .evidence = {fmt::format("{} ranks; the most one is {:.0f}%", ranks.size(),
-                               100 * waiting_share(*ranks.back()))},
-      .where = hottest_place(e, together),
-      .fix =
-          "exchange many values in one call (DistributedDataParallel does), less often (no_sync, "
-          "larger batches), or in 16 bits",
-      .predicted_gain = gain_without(least)};
+  return Finding{.cause = Cause::kCommunicationBound,
+                 .severity = Severity::kHigh,
+                 .confidence = 0.75,
+                 .summary = fmt::format(
+                     "every rank spends at least {:.0f}% of its time communicating with the others",
+                     100 * least),
+                 .evidence = {fmt::format("{} ranks; the most one is {:.0f}%", ranks.size(),
+                                          100 * waiting_share(*ranks.back()))},
+                 .where = hottest_place(e, together),
+                 .fix =
+                     "communicate many values in one call (as DistributedDataParallel does), less "
+                     "often (no_sync, larger batches), or in 16 bits",
+                 .predicted_gain = gain_without(least)};
 }
 
 }  // namespace headway

@@ -6,7 +6,7 @@
 #include "headway/doctor/rules/counters.h"
 
 namespace headway {
-// An error that knew its cause ended the run.
+// The run ended with an error that knew its cause.
 std::optional<Finding> refused(const Evidence& e) {
   const auto note = std::find_if(e.trace.notes.rbegin(), e.trace.notes.rend(),
                                  [](const auto& n) { return n.kind == NoteKind::kCause; });
@@ -31,7 +31,7 @@ std::optional<Finding> disk_full(const Evidence& e) {
       .summary = "a checkpoint could not be written",
       .evidence = {*note},
       .where = "checkpoint",
-      .fix = "make room, keep fewer checkpoints (.keep), or name a folder on another disk"};
+      .fix = "free disk space, keep fewer checkpoints (.keep), or use a folder on another disk"};
 }
 
 }  // namespace headway

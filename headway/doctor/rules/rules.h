@@ -8,22 +8,28 @@
 
 namespace headway {
 
-// One cause looked for. Nothing: it is not there, or there is too little to tell.
+// Looks for one cause. Returns nothing when it is absent or when there is too little to tell.
 using Rule = std::optional<Finding> (*)(const Observations&);
 
-// What a cause does to a run: it takes time, or it makes the result wrong, or it ends it.
+// What a cause does to a run: it makes it slow, makes its result wrong, or ends it.
 enum class Effect : uint8_t { kSlow, kWrong, kRefused };
 
-// Every cause that can be named, with its rule. In this order, so that roots stand before what they
-// bring about. Its page is docs/causes/<id>.md.
+// Every cause that can be named, with its rule. Ordered so that causes come before the symptoms
+// that they bring about. The page of a cause is docs/causes/<id>.md.
 struct CauseRule {
   Cause cause;
   Rule rule;
   Effect effect = Effect::kSlow;
-  std::span<const Cause> brings_about{};  // and so stands before them, as grave as they are
+  std::span<const Cause> brings_about{};  // listed before these, and at least as severe
 };
 std::span<const CauseRule> all_rules();
 const CauseRule* rule_of(Cause cause);
+
+// Properties that some causes share; the lists are beside the rules, in table.cpp.
+bool is_general(Cause cause);                          // says where the time goes, not why
+bool explains_where_time_goes(Cause cause);            // ... and this says why
+bool is_of_the_host(Cause cause);                      // does not hold up a GPU that has work
+bool works_without_result(Cause cause, bool stepped);  // stuck although the process is busy
 
 // From counters of the run itself, or from looks from outside.
 using InsideRule = std::optional<Finding> (*)(const Evidence&);
@@ -35,7 +41,7 @@ std::optional<Finding> by_counters(const Observations& o) {
   if (o.inside()) (void)((found = rules(*o.inside())) || ...);
   return found;
 }
-// From what the kernel tells of any process.
+// For rules that use what the kernel says about any process.
 template <InsideRule rule>
 std::optional<Finding> by_kernel(const Observations& o) {
   return rule(o.counters);
@@ -52,7 +58,7 @@ std::optional<Finding> first_of(const Observations& o) {
   (void)((found = rules(o)) || ...);
   return found;
 }
-// A rule that tells several causes apart, for one of them.
+// For a rule that can find several causes: asks it for one of them.
 template <Cause cause, Rule rule>
 std::optional<Finding> only(const Observations& o) {
   auto found = rule(o);

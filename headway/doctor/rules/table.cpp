@@ -1,4 +1,5 @@
-// Which cause has which rule, and what it brings about: the only list.
+// Which cause has which rule, what it brings about, and what causes have in common: all lists of
+// causes are here.
 #include <algorithm>
 
 #include "headway/doctor/rules/counters.h"
@@ -48,7 +49,7 @@ constexpr Cause kOfGrowth[] = {Cause::kSlowCallback};
 
 constexpr Effect kWrong = Effect::kWrong, kSlow = Effect::kSlow, kRefused = Effect::kRefused;
 
-// Looks that tell two causes apart.
+// Rules that can find several causes.
 constexpr Rule kMemory = by_looks<out_of_memory>;
 constexpr Rule kStorage = by_looks<storage>;
 constexpr Rule kOthers = by_looks<waits_for_others>;
@@ -57,7 +58,7 @@ constexpr Rule kStill = weights_stand_still;
 constexpr Rule kCompiles = compiles_again;
 
 constexpr CauseRule kRules[] = {
-    // Refusals and deaths.
+    // The program refused to run, or died.
     {Cause::kSharedMemoryTooSmall, by_looks<shared_memory>, kSlow, kOfSharedMemory},
     {Cause::kLimitsOrDiskFull, first_of<by_counters<disk_full>, by_looks<limits_or_disk_full>>,
      kRefused},
@@ -70,7 +71,7 @@ constexpr CauseRule kRules[] = {
      first_of<only<Cause::kLossOutputMismatch, by_counters<refused>>, by_looks<loss_broadcasts>,
               told_negative, explained<Cause::kLossOutputMismatch>>,
      kRefused},
-    // The machine and what it allows.
+    // The machine and its limits.
     {Cause::kGpuNotUsed,
      first_of<by_counters<gpu_not_used>, by_looks<gpu_not_used>, gpu_hardly_used>},
     {Cause::kCpuQuota, cpu_quota, kSlow, kOfQuota},
@@ -85,7 +86,7 @@ constexpr CauseRule kRules[] = {
     {Cause::kHostMemoryPressure, by_kernel<pressure>, kSlow, kOfPressure},
     {Cause::kHostMemoryLeak, first_of<by_counters<leak>, by_looks<memory_grows>, gpu_memory_grows>,
      kWrong, kOfLeak},
-    // Nothing goes on.
+    // Nothing moves.
     {Cause::kRankLost, by_looks<rank_lost>, kSlow, kOfLostRank},
     {Cause::kUnevenBatches, by_looks<uneven_batches>, kSlow, kOfUneven},
     {Cause::kRendezvousWaits, only<Cause::kRendezvousWaits, kOthers>, kSlow, kOfRanks},
@@ -103,7 +104,7 @@ constexpr CauseRule kRules[] = {
     {Cause::kWaitsForServer, waits_for_server},
     {Cause::kWaitsForPipe, waits_for_pipe},
     {Cause::kLoopNeverEnds, first_of<loop_never_ends, asks_in_vain>},
-    // The loop of training.
+    // The training loop.
     {Cause::kRetracing, only<Cause::kRetracing, kCompiles>, kSlow, kOfRetracing},
     {Cause::kAutotuneVaryingShapes, only<Cause::kAutotuneVaryingShapes, kCompiles>, kSlow,
      kOfRetracing},
@@ -144,7 +145,7 @@ constexpr CauseRule kRules[] = {
     {Cause::kNanLoss, first_of<by_counters<not_a_number>, told_nan>, kWrong},
     {Cause::kLossOscillates, told_oscillating, kWrong},
     {Cause::kLossFrozen, first_of<by_counters<loss_frozen>, told_frozen>, kWrong},
-    // Data come too slowly.
+    // Data arrive too slowly.
     {Cause::kWorkAfterPrefetch, work_after_prefetch, kSlow, kOfLatePrefetch},
     {Cause::kPerPixelPython, by_looks<per_pixel_python>},
     {Cause::kSequenceOnMainThread, by_looks<sequence_on_main_thread>},
@@ -163,7 +164,7 @@ constexpr CauseRule kRules[] = {
     {Cause::kPreprocessingBeforeFit, by_looks<preprocessing_before_fit>},
     {Cause::kNoPrefetch, own_code_feeds},
     {Cause::kUploadBound, first_of<by_counters<upload_bound>, gpu_waits_for_uploads>},
-    // Besides the data.
+    // Other than data.
     {Cause::kSlowCallback,
      first_of<by_counters<stuck_callback, slow_callback>, by_looks<slow_callback>>},
     {Cause::kGarbageCollection, garbage_collection},
@@ -174,13 +175,51 @@ constexpr CauseRule kRules[] = {
     {Cause::kReferenceBlas, reference_blas},
     {Cause::kNoMixedPrecision, first_of<by_counters<float32_on_a_gpu>, gpu_computes_in_float32>},
     {Cause::kOutputBuffered, by_looks<output_buffered>},
-    // The general ones, when nothing above knows more.
+    // General causes, if nothing above knows more.
     {Cause::kInputBound, first_of<by_counters<slow_first_batch, input_bound>, by_looks<input_bound>,
                                   native_input_bound>},
     {Cause::kHotLine, hot_line},
 };
 
+// These only say where the time goes, not why.
+constexpr Cause kGeneral[] = {Cause::kInputBound, Cause::kHotLine};
+
+// These take time, but do not explain why data are late or a line takes long.
+constexpr Cause kExplainsNothingElse[] = {Cause::kDecodeSaturated, Cause::kBatchTooSmall,
+                                          Cause::kStepTimeGrows, Cause::kNeighboursTakeCores};
+
+// These delay the host, but not a GPU that has work.
+constexpr Cause kOfTheHost[] = {Cause::kInputBound,           Cause::kSerialMap,
+                                Cause::kNoPrefetch,           Cause::kWorkAfterPrefetch,
+                                Cause::kDecodeSaturated,      Cause::kSlowStorage,
+                                Cause::kManySmallFiles,       Cause::kNetworkStorage,
+                                Cause::kPythonGenerator,      Cause::kPerPixelPython,
+                                Cause::kSequenceOnMainThread, Cause::kDataloaderWorkers,
+                                Cause::kUploadBound,          Cause::kLaunchBound,
+                                Cause::kSlowCallback,         Cause::kHotLine,
+                                Cause::kGarbageCollection,    Cause::kThreadOversubscription,
+                                Cause::kNeighboursTakeCores,  Cause::kSingleCoreAffinity,
+                                Cause::kReferenceBlas,        Cause::kWaitsForServer};
+
+bool is_one_of(Cause cause, std::span<const Cause> causes) {
+  return std::find(causes.begin(), causes.end(), cause) != causes.end();
+}
+
 }  // namespace
+
+bool is_general(Cause cause) { return is_one_of(cause, kGeneral); }
+
+bool explains_where_time_goes(Cause cause) {
+  const CauseRule* rule = rule_of(cause);
+  return rule && rule->effect == Effect::kSlow && !is_general(cause) &&
+         !is_one_of(cause, kExplainsNothingElse);
+}
+
+bool is_of_the_host(Cause cause) { return is_one_of(cause, kOfTheHost); }
+
+bool works_without_result(Cause cause, bool stepped) {
+  return cause == Cause::kLoopNeverEnds || (cause == Cause::kSourceNeverYields && !stepped);
+}
 
 std::span<const CauseRule> all_rules() { return kRules; }
 

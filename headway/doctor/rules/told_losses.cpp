@@ -1,4 +1,4 @@
-// What the losses say that a program printed or kept in its variables.
+// What the losses show that a program printed or kept in its variables.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,29 +13,29 @@ constexpr size_t kFewNegative = 3, kFew = 8, kMany = 16, kVeryMany = 48;
 constexpr size_t kFewMeans = 5;
 constexpr double kSameMeans = 0.002, kSettledS = 10;
 constexpr double kSure = 4;         // standard errors
-constexpr double kNoise = 0.02;     // of the loss, where nothing else is going on
+constexpr double kNoise = 0.02;     // of the loss, if nothing else changes
 constexpr double kUnmoved = 0.005;  // of the loss
 constexpr double kNextToNothing = 1e-3, kLearnt = 0.2, kTurns = 0.35;
 constexpr double kGrown = 2, kThrown = 100, kNotBack = 1.3;
 constexpr double kMostOfIt = 0.8;
-constexpr double kWild = 0.5;         // swing against the loss itself
-constexpr double kStillSwings = 0.7;  // late against early
+constexpr double kWild = 0.5;         // swing relative to the loss itself
+constexpr double kStillSwings = 0.7;  // late relative to early
 constexpr double kTurnsOften = 0.5;
 
-// Does one model tell these losses? Of a pool's results each is of a training of its own.
+// Do the losses come from one model? Each result of a pool belongs to a training of its own.
 bool is_one_series(const Observations& o) {
   return o.looks && (o.looks->workers() == 0 || o.looks->trains_itself());
 }
 
 std::string loss_where(const Observations& o) { return o.ledger.where(Account::kComputes); }
 
-// The line that sets the learning rate, where the source has one.
+// The line that sets the learning rate, if the source has one.
 std::string rate_where(const Observations& o) {
   const SeenFrame& at = o.looks->seen.learning_rate_at;
   return at.line > 0 ? place_text(at) : loss_where(o);
 }
 
-// Is this what guessing among so many classes gives?
+// Is this the loss of guessing among some number of classes?
 bool is_chance(double loss) {
   constexpr int kMostClasses = 20;
   constexpr double kNear = 0.04;
@@ -57,27 +57,26 @@ bool is_measure(const Observations& o) {
 std::optional<Finding> told_nan(const Observations& o) {
   if (!o.looks || o.looks->seen.progress.bad_losses < 2) return std::nullopt;
   const SeenProgress& p = o.looks->seen.progress;
-  return Finding{
-      .cause = Cause::kNanLoss,
-      .severity = Severity::kCritical,
-      .confidence = 0.95,
-      .summary = "the loss is not a number any more",
-      .evidence = {fmt::format("told {} times; {} finite ones before and between", p.bad_losses,
-                               p.losses)},
-      .where = fmt::format("epoch {}, step {}", p.epoch, p.step),
-      .fix =
-          "a smaller learning rate, clipped gradients, inputs that are finite and scaled; "
-          "TerminateOnNaN stops the waste"};
+  return Finding{.cause = Cause::kNanLoss,
+                 .severity = Severity::kCritical,
+                 .confidence = 0.95,
+                 .summary = "the loss has become NaN (not a number)",
+                 .evidence = {fmt::format("told {} times; {} finite ones before and between",
+                                          p.bad_losses, p.losses)},
+                 .where = fmt::format("epoch {}, step {}", p.epoch, p.step),
+                 .fix =
+                     "use a smaller learning rate, clip gradients, and check that inputs are "
+                     "finite and scaled; TerminateOnNaN ends such a run early"};
 }
 
 namespace {
 
-// A crossentropy of three classes or more that hundreds of steps have not moved, however noisy it
-// is: whoever learns anything gets below what he began with.
+// A crossentropy of three classes or more that hundreds of steps have not changed, however noisy: a
+// model that learns anything gets below its first loss.
 bool is_unlearnt_crossentropy(const Observations& o) {
   constexpr int64_t kManySteps = 200, kThousands = 2000;
   constexpr double kThreeClasses = 0.75, kNoisy = 0.10, kKnown = 0.015, kMoved = 0.02;
-  constexpr double kByHeart = 0.04;  // what is learnt of labels that belong to no sample
+  constexpr double kByHeart = 0.04;  // can be learnt by heart from random labels
   const Losses& l = o.losses;
   const SeenProgress& p = o.looks->seen.progress;
   if (o.looks->seen.crossentropy_at.line == 0 || p.steps < kManySteps || !l.from_the_start() ||
@@ -89,8 +88,8 @@ bool is_unlearnt_crossentropy(const Observations& o) {
          (stays || (p.steps >= kThousands && moved < kByHeart * level));
 }
 
-// A squared error that stays at 1: that is what the mean of all targets gives where they are scaled
-// to a variance of 1, however much was learnt on the way there.
+// A squared error that stays at 1: that is what the mean of all labels gives if they are scaled to
+// a variance of 1, however much was learnt on the way there.
 bool stays_at_the_variance(const Observations& o) {
   constexpr int64_t kManySteps = 300;
   constexpr double kNear = 0.04, kKnown = 0.02, kLongS = 14;
@@ -106,19 +105,19 @@ bool stays_at_the_variance(const Observations& o) {
 
 }  // namespace
 
-// From the first loss on it does not move, beyond its own small noise.
+// It has not moved since the first loss, beyond its own small noise.
 std::optional<Finding> told_frozen(const Observations& o) {
   const Losses& l = o.losses;
   if (l.size() < kFewMeans || o.looks->seen.progress.bad_losses > 0) return std::nullopt;
   if (std::abs(l.first()) < kNextToNothing) return std::nullopt;
   const bool exact = l.size() >= kFew && l.same_to_the_digit();
   const double moved = std::abs(l.last() - l.first());
-  // Means over an epoch have little noise: there many that go up and down and stay say as much.
-  // What was learnt before is small by now.
+  // Means over an epoch have little noise: many that go up and down without a trend say as much.
+  // What was learnt before is small compared with that.
   const bool wanders =
       l.size() >= kVeryMany && l.turns() >= kTurns && std::abs(l.first()) > kLearnt;
   const bool unlearnt = moved < kSure / 2 * l.error() || wanders;
-  // Means over many steps, told from the first on, that agree to the third digit.
+  // Means over many steps, told since the start, that agree to the third digit.
   const bool same = l.size() >= kFewMeans && l.from_the_start() && is_measure(o) &&
                     o.looks->training_s() >= kSettledS &&
                     l.highest() - l.lowest() < kSameMeans * std::abs(l.first());
@@ -131,19 +130,17 @@ std::optional<Finding> told_frozen(const Observations& o) {
       .cause = Cause::kLossFrozen,
       .severity = Severity::kWarning,
       .confidence = exact ? 0.9 : 0.7,
-      .summary =
-          exact ? fmt::format("the loss is {:.6g} to the last digit, again and again", l.first())
-                : fmt::format("nothing is learnt: the loss stays at {:.4g}", l.last()),
-      .evidence = {fmt::format("{} losses: {:.5g} at first, {:.5g} of late, noise {:.2g}", l.size(),
-                               l.first(), l.last(), l.noise())},
+      .summary = exact ? fmt::format("the loss is exactly {:.6g} again and again", l.first())
+                       : fmt::format("nothing is learnt: the loss stays at {:.4g}", l.last()),
+      .evidence = {fmt::format("{} losses: {:.5g} at first, {:.5g} recently, noise {:.2g}",
+                               l.size(), l.first(), l.last(), l.noise())},
       .where = loss_where(o),
       .fix =
-          "look at what is trainable, at the last layer and the loss, at labels that belong to "
-          "other "
-          "samples, at units that saturate or never fire, and at the learning rate"};
+          "check which weights are trainable, the last layer and the loss, labels that belong to "
+          "other samples, units that saturate or are dead, and the learning rate"};
 }
 
-// Nothing is learnt, and the source says why: the steps are too small to see.
+// Nothing is learnt, and the source says why: the steps are too small to have an effect.
 std::optional<Finding> told_too_low(const Observations& o) {
   constexpr double kTiny = 2e-6;
   auto frozen = told_frozen(o);
@@ -152,37 +149,36 @@ std::optional<Finding> told_too_low(const Observations& o) {
   frozen->cause = Cause::kLearningRate;
   frozen->summary += fmt::format(", and the learning rate is {:g}", rate);
   frozen->where = rate_where(o);
-  frozen->fix = "a learning rate a hundred or a thousand times larger";
+  frozen->fix = "use a learning rate a hundred or a thousand times larger";
   return frozen;
 }
 
-// The program itself says that its steps have become too small to see, long before its end.
+// The program itself prints a learning rate that has become negligible long before the end.
 std::optional<Finding> told_vanished_rate(const Observations& o) {
   constexpr int64_t kFewRates = 5;
-  constexpr double kLongAgo = 1.0 / 3;  // of all that were told; a schedule may end in nothing
+  constexpr double kLongAgo = 1.0 / 3;  // of all rates told; a schedule may end near zero
   if (!o.looks) return std::nullopt;
   const SeenProgress& p = o.looks->seen.progress;
   if (p.vanished_rates < kFewRates || double(p.vanished_rates) < kLongAgo * double(p.rates))
     return std::nullopt;
   const std::string was = p.highest_rate > 0 ? fmt::format(", it was {:g}", p.highest_rate) : "";
-  return Finding{
-      .cause = Cause::kLearningRate,
-      .severity = Severity::kWarning,
-      .confidence = 0.8,
-      .summary =
-          fmt::format("the learning rate is {:g}{}: nothing is learnt any more", p.rate, was),
-      .evidence = {fmt::format("so small in the last {} of {} that were told", p.vanished_rates,
-                               p.rates)},
-      .where = o.looks->seen.schedule_at.line > 0 ? place_text(o.looks->seen.schedule_at)
-                                                  : rate_where(o),
-      .fix =
-          "decay once per epoch instead of in every step, or by less; give the schedule the number "
-          "of steps that are really made"};
+  return Finding{.cause = Cause::kLearningRate,
+                 .severity = Severity::kWarning,
+                 .confidence = 0.8,
+                 .summary = fmt::format(
+                     "the learning rate is {:g}{}: too small to learn anything more", p.rate, was),
+                 .evidence = {fmt::format("so small in the last {} of {} that were told",
+                                          p.vanished_rates, p.rates)},
+                 .where = o.looks->seen.schedule_at.line > 0 ? place_text(o.looks->seen.schedule_at)
+                                                             : rate_where(o),
+                 .fix =
+                     "decay once per epoch instead of in every step, or decay less; give the "
+                     "schedule the real number of steps"};
 }
 
 namespace {
 
-// An untrained model that is never wrong: its output cannot be what the loss takes it for.
+// An untrained model that is never wrong: its output is not what the loss expects.
 std::optional<Finding> told_zero(const Observations& o) {
   const Losses& l = o.losses;
   if (l.size() < kFew || !l.from_the_start() || !l.same_to_the_digit() || l.first() != 0)
@@ -195,8 +191,8 @@ std::optional<Finding> told_zero(const Observations& o) {
       .evidence = {fmt::format("{} losses, all of them 0", l.size())},
       .where = place_text(o.looks->seen.positive_loss_at),
       .fix =
-          "one output unit takes binary crossentropy (a softmax over one unit is always 1); look "
-          "at labels that are all alike, and at a loss that is cut off at 0"};
+          "with one output unit, use a sigmoid and binary crossentropy (a softmax over one unit is "
+          "always 1); also check for labels that are all equal and a loss that is cut off at 0"};
 }
 
 }  // namespace
@@ -208,17 +204,17 @@ std::optional<Finding> told_negative(const Observations& o) {
     return std::nullopt;
   if (auto zero = told_zero(o)) return zero;
   if (l.last() > -kNextToNothing || l.highest_late() >= 0) return std::nullopt;
-  return Finding{
-      .cause = Cause::kLossOutputMismatch,
-      .severity = Severity::kHigh,
-      .confidence = 0.85,
-      .summary = fmt::format("the loss is {:.4g}, and such a loss cannot be below zero", l.last()),
-      .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(), l.first(),
-                               l.last())},
-      .where = place_text(o.looks->seen.positive_loss_at),
-      .fix =
-          "labels as the loss expects them: 0 and 1 for binary crossentropy, not -1 and 1; "
-          "probabilities where it takes probabilities, logits where it takes logits"};
+  return Finding{.cause = Cause::kLossOutputMismatch,
+                 .severity = Severity::kHigh,
+                 .confidence = 0.85,
+                 .summary = fmt::format(
+                     "the loss is {:.4g}, but this kind of loss cannot be below zero", l.last()),
+                 .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} recently", l.size(),
+                                          l.first(), l.last())},
+                 .where = place_text(o.looks->seen.positive_loss_at),
+                 .fix =
+                     "give labels as the loss expects them (0 and 1 for binary crossentropy, not "
+                     "-1 and 1), and probabilities or logits, whichever it expects"};
 }
 
 std::optional<Finding> told_growing(const Observations& o) {
@@ -237,10 +233,12 @@ std::optional<Finding> told_growing(const Observations& o) {
       .evidence = {fmt::format("up to {:.4g}, never below {:.4g} in the second half", l.highest(),
                                l.lowest_late())},
       .where = rate_where(o),
-      .fix = "a learning rate ten times smaller; clip gradients; clear them in every step"};
+      .fix =
+          "use a learning rate ten times smaller, clip gradients, and reset gradients in every "
+          "step (zero_grad)"};
 }
 
-// A crossentropy that was thrown far above guessing, and came back to guessing and no further.
+// A crossentropy that jumped far above guessing, came back to guessing, and got no further.
 std::optional<Finding> told_thrown(const Observations& o) {
   constexpr double kFar = 3;
   const Losses& l = o.losses;
@@ -253,16 +251,16 @@ std::optional<Finding> told_thrown(const Observations& o) {
       .cause = Cause::kLearningRate,
       .severity = Severity::kHigh,
       .confidence = 0.75,
-      .summary = fmt::format("the loss was thrown up to {:.4g} and stays at {:.4g}, which is what "
-                             "guessing gives",
-                             l.highest(), level),
+      .summary = fmt::format(
+          "the loss jumped up to {:.4g} and now stays at {:.4g}, no better than guessing",
+          l.highest(), level),
       .evidence = {fmt::format("{} losses: never below {:.4g} in the second half", l.size(),
                                l.lowest_late())},
       .where = rate_where(o),
-      .fix = "a learning rate ten or a hundred times smaller, with a warm-up"};
+      .fix = "use a learning rate ten or a hundred times smaller, with a warm-up"};
 }
 
-// What has been learnt already leaves nothing but noise: who joins late needs a rate that is high.
+// What was learnt before leaves only noise: with a late start of the watch, require a high rate.
 std::optional<Finding> told_oscillating(const Observations& o) {
   constexpr double kHighRate = 0.05;
   const Losses& l = o.losses;
@@ -278,11 +276,12 @@ std::optional<Finding> told_oscillating(const Observations& o) {
       .confidence = 0.75,
       .summary = fmt::format("the loss swings by {:.3g} around {:.3g} and the swings do not shrink",
                              l.swing(true), level),
-      .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} of late", l.size(), l.first(),
+      .evidence = {fmt::format("{} losses: {:.4g} at first, {:.4g} recently", l.size(), l.first(),
                                l.last())},
       .where = rate_where(o),
       .fix =
-          "a smaller learning rate or momentum, a larger batch, gradients cleared in every step"};
+          "use a smaller learning rate or momentum or a larger batch, and reset gradients in every "
+          "step (zero_grad)"};
 }
 
 }  // namespace headway

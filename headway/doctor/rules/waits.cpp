@@ -10,23 +10,23 @@ namespace {
 
 constexpr double kNearlyAlways = 0.85;
 constexpr double kLoopsS = 18;       // without a step, a line of output, a byte read
-constexpr double kOneCore = 0.6;     // at least, for a loop that runs
-constexpr double kQuietRead = 50e3;  // bytes per second: no data come in
+constexpr double kOneCore = 0.6;     // at least, for a loop that is running
+constexpr double kQuietRead = 50e3;  // bytes per second: no data arrive
 
 std::string whom(const SeenProcess& main) {
   return main.waits_for.empty() ? "" : ": " + main.waits_for;
 }
 
-// Who makes what the training thread waits for: another thread of the user's, or a worker.
+// A thread that makes what the training thread waits for: another user thread, or a worker.
 bool is_maker(const SeenStack& s) {
   return !on_main(s) && s.user_frame() && s.activity != Activity::kIdle;
 }
 
-// Nobody waits for these because there is nothing to do: whoever of the run does, holds it up.
+// No thread waits for these just because it is idle: any such wait delays the run.
 bool is_never_idle(Wait kind) { return kind == Wait::kFileLock || kind == Wait::kTerminal; }
 
-// Who holds the run up: the main process, or, where it waits for a process that it started, that
-// one, if it waits for this.
+// The process that delays the run: the main process or, if that waits for a child process, the
+// child, provided it waits for this.
 const SeenProcess* who_waits(const Observations& o, Wait kind) {
   const SeenProcess* main = o.main();
   if (!main || main->wait == kind) return main;
@@ -36,8 +36,8 @@ const SeenProcess* who_waits(const Observations& o, Wait kind) {
   return main;
 }
 
-// Nothing moves, and the training thread waits for this; it may look again and again whether it has
-// come.
+// Nothing moves, and the training thread waits for this; it may check repeatedly whether it has
+// arrived.
 bool stands_and_waits(const Observations& o, Wait kind) {
   if (o.stands_still()) {
     const SeenProcess* who = who_waits(o, kind);
@@ -48,7 +48,7 @@ bool stands_and_waits(const Observations& o, Wait kind) {
              kNearlyAlways;
 }
 
-// Nothing moves: the training thread waits for data, and who makes them waits for this.
+// Nothing moves: the training thread waits for data, and the threads that make it wait for this.
 bool makers_wait(const Observations& o, Wait kind) {
   if (!o.stands_still() || !o.main()->waits_for_worker) return false;
   const int64_t all = o.looks->count(is_maker, true);
@@ -56,7 +56,7 @@ bool makers_wait(const Observations& o, Wait kind) {
   return all > 0 && double(o.looks->count(waits, true)) >= kNearlyAlways * double(all);
 }
 
-// It waits, and processes that it started work meanwhile: what it waits for is their result.
+// It waits while child processes work: so it waits for their result.
 bool own_processes_work(const Observations& o) {
   double cores = 0;
   for (const SeenProcess& p : o.seen()->processes)
@@ -64,7 +64,7 @@ bool own_processes_work(const Observations& o) {
   return cores >= kOneCore;
 }
 
-// Who stands still waits for it now; who only waits often does so in its steps.
+// If nothing moves it waits for this now; else it may wait for it often, in its steps.
 std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, const char* what,
                                  const char* fix) {
   const SeenProcess* main = o.main();
@@ -88,7 +88,7 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
     const auto waits = [&](const SeenStack& s) { return is_maker(s) && s.wait == kind; };
     const HotLine hot = o.looks->hottest(waits, true);
     f.severity = Severity::kCritical;
-    f.summary = fmt::format("who makes the data waits for {} that does not come", what);
+    f.summary = fmt::format("the code that makes the data waits for {} that does not come", what);
     f.evidence = {fmt::format("nothing new for {}, no core is used", duration_text(o.quiet_s())),
                   "the training waits at " + f.where};
     if (hot.frame) f.where = place_text(*hot.frame);
@@ -96,7 +96,7 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
   }
   if (kind == Wait::kSocket && own_processes_work(o)) return std::nullopt;
   const auto waits = [&](const SeenStack& s) {
-    // What workers of a loader hand over comes through pipes, too: that is waiting for data.
+    // What a loader's workers deliver comes through pipes, too: that is waiting for data.
     return on_main(s) && s.wait == kind && s.activity != Activity::kCollective &&
            s.activity != Activity::kRendezvous &&
            (s.activity != Activity::kFetch || o.looks->workers() + o.looks->ended_workers() == 0);
@@ -116,7 +116,7 @@ std::optional<Finding> waits_for(const Observations& o, Cause cause, Wait kind, 
   return f;
 }
 
-// Of late, other Python threads of the main process that stand on a lock in the user's own code.
+// Recently, other Python threads of the main process that wait for a lock in the user's own code.
 bool blocked_thread(const SeenStack& s) {
   return s.process == Role::kMain && !s.main_thread && s.wait == Wait::kLock && s.user_frame() &&
          s.activity != Activity::kIdle;
@@ -124,7 +124,7 @@ bool blocked_thread(const SeenStack& s) {
 
 bool takes_a_lock(const SeenFrame& frame) { return frame.takes_lock; }
 
-// Where a thread stands when it takes a lock in the user's own code: the innermost frame is it.
+// The place where a thread takes a lock in the user's own code: the innermost frame.
 const SeenFrame* lock_frame(const std::vector<SeenFrame>& stack) {
   return !stack.empty() && stack[0].users ? &stack[0] : nullptr;
 }
@@ -143,8 +143,8 @@ std::string share_text(const Share& share) {
 
 std::optional<Finding> waits_for_terminal(const Observations& o) {
   return waits_for(o, Cause::kWaitsForTerminal, Wait::kTerminal, "somebody to type an answer",
-                   "answer it, or take the question out: input(), a password prompt, pdb, a "
-                   "`y/n` before files are overwritten");
+                   "answer the question, or remove it: input(), a password prompt, pdb, a `y/n` "
+                   "before files are overwritten");
 }
 
 std::optional<Finding> waits_for_file_lock(const Observations& o) {
@@ -162,14 +162,14 @@ std::optional<Finding> waits_for_server(const Observations& o) {
 
 std::optional<Finding> waits_for_pipe(const Observations& o) {
   const SeenProcess* main = o.main();
-  // A pool's or loader's own pipe.
+  // A pipe that belongs to a pool or loader.
   if (!main || (main->waits_for_worker && !makers_wait(o, Wait::kPipe))) return std::nullopt;
   return waits_for(o, Cause::kWaitsForPipe, Wait::kPipe, "the other end of a pipe",
                    "look at the process at the other end: it neither reads nor writes; read its "
                    "stdout and stderr while it runs (communicate())");
 }
 
-// Two threads stand on locks in the user's code, and nobody works who could open one.
+// Two threads wait for locks in the user's code, and no thread that could release one works.
 std::optional<Finding> lock_order(const Observations& o) {
   const SeenProcess* main = o.main();
   if (!main || !o.stands_still()) return std::nullopt;
@@ -191,7 +191,7 @@ std::optional<Finding> lock_order(const Observations& o) {
   return Finding{.cause = Cause::kLockOrder,
                  .severity = Severity::kCritical,
                  .confidence = 0.85,
-                 .summary = "threads wait for locks that the other one holds",
+                 .summary = "deadlock: two threads wait for locks that the other one holds",
                  .evidence = {fmt::format("one at {}", place_text(*places[0])),
                               fmt::format("another at {}", place_text(*places[1])),
                               fmt::format("for {}, no core is used", duration_text(o.quiet_s()))},
@@ -199,7 +199,7 @@ std::optional<Finding> lock_order(const Observations& o) {
                  .fix = "take the locks in the same order everywhere, or hold one at a time"};
 }
 
-// The training thread stands on a lock, and nobody else does anything.
+// The training thread waits for a lock, and no other thread does anything.
 std::optional<Finding> lock_never_released(const Observations& o) {
   const SeenProcess* main = o.main();
   if (!main || !o.stands_still() || main->wait != Wait::kLock) return std::nullopt;
@@ -213,19 +213,19 @@ std::optional<Finding> lock_never_released(const Observations& o) {
                                      duration_text(o.quiet_s()))},
             .where = users_place(*main),
             .fix =
-                "who holds it has ended, or is this very thread: release it in a finally (or use "
-                "`with`), use an RLock where one function calls another"};
+                "the thread that holds the lock has ended, or is this thread itself: release it in "
+                "a finally (or use `with`), use an RLock where one function calls another"};
   const HotLine other = o.looks->hottest(blocked_thread, true);
   if (other.frame)
     f.evidence.push_back(fmt::format("another thread waits at {}", place_text(*other.frame)));
   if (maker && other.frame) {
-    f.summary = "who makes the data waits for a lock that nobody releases";
+    f.summary = "the code that makes the data waits for a lock that nobody releases";
     f.where = place_text(*other.frame);
   }
   return f;
 }
 
-// The training thread waits on a queue, and whoever filled it is no more.
+// The training thread waits for a queue, and the thread that filled it no longer exists.
 std::optional<Finding> producer_is_gone(const Observations& o) {
   const SeenProcess* main = o.main();
   if (!main || !o.stands_still() || !main->waits_for_worker) return std::nullopt;
@@ -253,7 +253,7 @@ std::optional<Finding> producer_is_gone(const Observations& o) {
   return f;
 }
 
-// A loop of the user's own that sleeps, asks whether something has come, and sleeps again.
+// A loop in the user's code that sleeps, checks whether something has arrived, and sleeps again.
 std::optional<Finding> asks_in_vain(const Observations& o) {
   if (!o.looks || !stands_and_waits(o, Wait::kSleep)) return std::nullopt;
   const HotLine hot = o.looks->hottest(
@@ -263,16 +263,18 @@ std::optional<Finding> asks_in_vain(const Observations& o) {
       .cause = Cause::kLoopNeverEnds,
       .severity = Severity::kCritical,
       .confidence = 0.7,
-      .summary = fmt::format("a loop in {} sleeps and asks again, and what it waits for does not "
-                             "come",
-                             hot.frame->function),
+      .summary = fmt::format(
+          "a loop in {} sleeps and checks again and again, but what it waits for never happens",
+          hot.frame->function),
       .evidence = {fmt::format("for {} no step, no output, nothing read",
                                duration_text(o.seen()->quiet_s))},
       .where = place_text(*hot.frame),
-      .fix = "look at what the loop asks for: who should bring it is gone; give it a time limit"};
+      .fix =
+          "look at what the loop waits for: the thread or process that should provide it may be "
+          "gone; add a time limit"};
 }
 
-// A core is busy in the user's own code, and nothing comes of it.
+// A core is busy in the user's own code, but nothing results from it.
 std::optional<Finding> loop_never_ends(const Observations& o) {
   if (!o.looks || !o.running()) return std::nullopt;
   const Outside& seen = o.looks->seen;
@@ -294,14 +296,14 @@ std::optional<Finding> loop_never_ends(const Observations& o) {
       .severity = Severity::kCritical,
       .confidence = endless ? 0.8 : 0.6,
       .summary =
-          fmt::format("a loop in {} runs and runs, and nothing comes of it", hot.frame->function),
+          fmt::format("a loop in {} keeps running and produces nothing", hot.frame->function),
       .evidence = {fmt::format("for {} no step, no output, nothing read; {:.2f} cores busy",
                                duration_text(std::min(since, silent)), seen.cores),
                    hot_text(hot, "it")},
       .where = place_text(*hot.frame),
       .fix =
-          "look at the condition that should end it: it never becomes true; count the rounds and "
-          "raise after too many"};
+          "check the condition that should end the loop: it never becomes true; count iterations "
+          "and raise an error after too many"};
 }
 
 }  // namespace headway

@@ -89,7 +89,7 @@ void File::pread_exact(uint64_t offset, char* into, size_t n) const {
   if (got == n) return;
   throw SampleError({path_, static_cast<int64_t>(offset)},
                     fmt::format("the file ends after {} of {} bytes", got, n),
-                    "it was cut short or is still being written; copy or make it again");
+                    "it is incomplete or still being written; copy or make it again");
 }
 
 void File::advise(Access access) const {

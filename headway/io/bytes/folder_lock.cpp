@@ -57,7 +57,7 @@ FolderLock::FolderLock(const std::string& folder, const std::string& owner)
       ::close(std::exchange(fd_, -1));
       if (reason == EWOULDBLOCK)
         throw Error(fmt::format("{} is in use by {}", folder, holder),
-                    "wait for it to end, or name another folder");
+                    "wait for it to end, or give another folder");
       log(LogLevel::kWarning,
           fmt::format("{} cannot be locked ({}): do not let two runs write to it", folder,
                       std::strerror(reason)));

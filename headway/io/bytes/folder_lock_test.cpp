@@ -46,7 +46,7 @@ TEST(FolderLock, TheSecondIsToldWhoHoldsIt) {
   const FolderLock first(folder.path(), "headway convert");
   const std::string said = refusal(folder.path());
   EXPECT_THAT(said, HasSubstr("headway convert, process " + std::to_string(::getpid())));
-  EXPECT_THAT(said, HasSubstr("name another folder"));
+  EXPECT_THAT(said, HasSubstr("give another folder"));
 }
 
 TEST(FolderLock, AnotherProcessIsKeptOutUntilThisOneIsKilled) {

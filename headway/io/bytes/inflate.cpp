@@ -120,7 +120,7 @@ void InflateSource::fail(const std::string& reason) {
   throw SampleError({file_.path(), static_cast<int64_t>(at)},
                     fmt::format("damaged {} data: {} (an offset in the compressed file)",
                                 name_of(compression_), reason),
-                    "what follows in this file is lost; copy or make it again");
+                    "the rest of this file cannot be read; copy or make the file again");
 }
 
 }  // namespace headway

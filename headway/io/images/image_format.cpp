@@ -52,7 +52,8 @@ ImageFormat format_of(std::span<const uint8_t> bytes) {
 
 void throw_unknown_format(std::span<const uint8_t> bytes, const Origin& origin) {
   if (bytes.empty()) {
-    throw SampleError(origin, "empty file where an image should be", "copy or download it again");
+    throw SampleError(origin, "the file is empty, but should be an image",
+                      "copy or download it again");
   }
   std::string first;
   for (uint8_t byte : bytes.first(std::min(bytes.size(), kShownBytes))) {
@@ -60,11 +61,14 @@ void throw_unknown_format(std::span<const uint8_t> bytes, const Origin& origin) 
   }
   const std::string_view other = other_format(text_of(bytes));
   if (other.empty()) {
-    throw SampleError(origin, fmt::format("neither JPEG nor PNG: it starts with {}", first),
-                      "is the file complete, and is it an image?");
+    throw SampleError(origin,
+                      fmt::format("not a JPEG or PNG image: it starts with the bytes {}", first),
+                      "check that the file is complete and is an image, or leave it out");
   }
-  throw SampleError(origin, fmt::format("{}, neither JPEG nor PNG (starts with {})", other, first),
-                    "convert it to JPEG or PNG, or leave it out of the file list");
+  throw SampleError(
+      origin,
+      fmt::format("{}, not a JPEG or PNG image (it starts with the bytes {})", other, first),
+      "convert it to JPEG or PNG, or leave it out of the file list");
 }
 
 }  // namespace headway

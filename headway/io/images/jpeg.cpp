@@ -364,8 +364,9 @@ void JpegDecoder::decode_rows(const JpegOptions& options, RowFunction function, 
 void JpegDecoder::decode_into(const JpegOptions& options, uint8_t* data, int64_t stride_bytes) {
   decode(options, [&](const uint8_t* row) {
     if (impl_->row_bytes > stride_bytes) {
-      throw Error(fmt::format("decode_into: a row of {} bytes does not fit into {}",
-                              impl_->row_bytes, stride_bytes));
+      throw Error(
+          fmt::format("decode_into: a row of {} bytes does not fit into a stride of {} bytes",
+                      impl_->row_bytes, stride_bytes));
     }
     std::memcpy(data, row, size_t(impl_->row_bytes));
     data += stride_bytes;

@@ -27,7 +27,8 @@ struct Encoder {
 std::vector<uint8_t> encode_jpeg(const uint8_t* pixels, int height, int width, int channels,
                                  int64_t stride_bytes, const JpegEncoding& encoding) {
   if (channels != 1 && channels != 3) {
-    throw Error(fmt::format("encode_jpeg: {} channels; JPEG has 1 or 3", channels));
+    throw Error(
+        fmt::format("encode_jpeg: invalid number of channels {}; a JPEG has 1 or 3", channels));
   }
   Encoder encoder;
   auto& info = encoder.info;

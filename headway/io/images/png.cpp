@@ -359,7 +359,10 @@ void PngDecoder::decode_rows(const PngOptions& options, RowFunction function, vo
   Impl& me = *impl_;
   const PngHeader& header = me.header;
   if (options.channels < 0 || options.channels > 4) {
-    throw Error(fmt::format("decode_png: {} channels; 0 to 4 are possible", options.channels));
+    throw Error(
+        fmt::format("decode_png: invalid number of channels {}; it must be 1 to 4, or 0 to keep "
+                    "those of the file",
+                    options.channels));
   }
   const int channels = options.channels ? options.channels : header.channels;
   const bool as_it_is = header.bit_depth == 8 && options.dtype == DType::kUInt8 &&

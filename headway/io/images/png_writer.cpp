@@ -61,7 +61,8 @@ void filter_row(const uint8_t* row, const uint8_t* above, int64_t row_bytes, int
 std::vector<uint8_t> compress(std::span<const uint8_t> raw, int level) {
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
       libdeflate_alloc_compressor(level), libdeflate_free_compressor);
-  if (!compressor) throw Error(fmt::format("encode_png: no compression level {}", level));
+  if (!compressor)
+    throw Error(fmt::format("encode_png: invalid compression level {}; it must be 0 to 12", level));
   std::vector<uint8_t> packed(libdeflate_zlib_compress_bound(compressor.get(), raw.size()));
   packed.resize(libdeflate_zlib_compress(compressor.get(), raw.data(), raw.size(), packed.data(),
                                          packed.size()));
@@ -73,8 +74,9 @@ std::vector<uint8_t> compress(std::span<const uint8_t> raw, int level) {
 std::vector<uint8_t> encode_png(const void* pixels, DType dtype, int height, int width,
                                 int channels, int64_t row_stride_bytes, int level) {
   if (channels < 1 || channels > 4 || (dtype != DType::kUInt8 && dtype != DType::kUInt16)) {
-    throw Error(fmt::format("encode_png: {} channels of {}", channels, name_of(dtype)),
-                "PNG holds 1 to 4 channels of uint8 or uint16");
+    throw Error(
+        fmt::format("encode_png: {} channels of {} cannot be written", channels, name_of(dtype)),
+        "give 1 to 4 channels of uint8 or uint16");
   }
   constexpr PngColor kColors[] = {PngColor::kGray, PngColor::kGrayAlpha, PngColor::kRGB,
                                   PngColor::kRGBA};

@@ -31,8 +31,8 @@ DType dtype_of(uint32_t kind) {
 }
 
 [[noreturn]] void malformed(const protozero::exception& e) {
-  throw SampleError({}, fmt::format("malformed tf.Example ({})", e.what()),
-                    "is the record a serialized tf.train.Example?");
+  throw SampleError({}, fmt::format("the record is not a valid tf.Example ({})", e.what()),
+                    "check that the file holds serialized tf.train.Example records");
 }
 
 [[noreturn]] void missing(const FeatureSpec& spec, std::string_view example) {
@@ -50,24 +50,25 @@ DType dtype_of(uint32_t kind) {
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", name, kind_name(kind));
   }
   throw SampleError({},
-                    fmt::format("tf.Example: no feature \"{}\"; it has {}", spec.name,
+                    fmt::format("the tf.Example has no feature \"{}\"; it has {}", spec.name,
                                 names.empty() ? "none" : names),
-                    "correct the name, or give the feature a default");
+                    "correct the name, or give the feature a default value");
 }
 
 [[noreturn]] void wrong_kind(const FeatureSpec& spec, uint32_t kind) {
   throw SampleError(
       {},
-      fmt::format("tf.Example: feature \"{}\" holds {}, {} was asked for", spec.name,
+      fmt::format("tf.Example: feature \"{}\" holds {}, but {} was requested", spec.name,
                   kind_name(kind), name_of(spec.dtype)),
-      fmt::format("ask for {}, or write it as {}", kind_name(kind), name_of(spec.dtype)));
+      fmt::format("request {}, or write the feature as {}", kind_name(kind), name_of(spec.dtype)));
 }
 
 [[noreturn]] void wrong_count(const FeatureSpec& spec, int64_t count) {
-  throw SampleError({},
-                    fmt::format("tf.Example: feature \"{}\" has {} values, its shape {} holds {}",
-                                spec.name, count, spec.shape.str(), spec.shape.count()),
-                    "correct the shape, or take any number of values (var_len)");
+  throw SampleError(
+      {},
+      fmt::format("tf.Example: feature \"{}\" has {} values, but its shape {} needs {}", spec.name,
+                  count, spec.shape.str(), spec.shape.count()),
+      "correct the shape, or use var_len for any number of values");
 }
 
 // A tensor of string_views whose bytes `owner` keeps alive.
@@ -141,10 +142,11 @@ Tensor spread_default(const FeatureSpec& spec) {
   const Tensor& given = *spec.default_value;
   const int64_t n = spec.shape.count();
   if (given.dtype() != spec.dtype || (given.count() != n && given.count() != 1)) {
-    throw Error(fmt::format("feature \"{}\": the default is {} {}, the feature {} {}", spec.name,
-                            name_of(given.dtype()), given.shape().str(), name_of(spec.dtype),
-                            spec.shape.str()),
-                "give one value, or as many as the shape holds, of the feature's type");
+    throw Error(fmt::format("feature \"{}\": the default value is {} of shape {}, but the feature "
+                            "is {} of shape {}",
+                            spec.name, name_of(given.dtype()), given.shape().str(),
+                            name_of(spec.dtype), spec.shape.str()),
+                "give one default value, or as many as the shape holds, of the feature's type");
   }
   if (given.count() == n) return given.reshaped(spec.shape);
   if (spec.dtype == DType::kString) {
@@ -162,15 +164,16 @@ Tensor spread_default(const FeatureSpec& spec) {
 void check(const FeatureSpec& spec) {
   const DType d = spec.dtype;
   if (d != DType::kString && d != DType::kInt64 && d != DType::kFloat32) {
-    throw Error(fmt::format("feature \"{}\" as {}: a tf.Example holds string, int64 and float32",
+    throw Error(fmt::format("feature \"{}\" cannot be read as {}: a tf.Example holds only string, "
+                            "int64 and float32",
                             spec.name, name_of(d)),
-                "take one of those and convert it in a map");
+                "read it as one of these and convert it with .map()");
   }
   for (int64_t dim : spec.shape) {
     if (dim >= 0) continue;
-    throw Error(
-        fmt::format("feature \"{}\": a dimension of {} in {}", spec.name, dim, spec.shape.str()),
-        "use var_len for a number of values that varies");
+    throw Error(fmt::format("feature \"{}\": invalid size {} in the shape {}", spec.name, dim,
+                            spec.shape.str()),
+                "sizes must be 0 or more; use var_len if the number of values varies");
   }
 }
 
@@ -205,7 +208,8 @@ ExampleParser::ExampleParser(std::vector<FeatureSpec> features) : features_(std:
     check(spec);
     if (spec.default_value) spec.default_value = spread_default(spec);
     if (position_of(spec.name) < features_.size()) {
-      throw Error(fmt::format("feature \"{}\" is asked for twice", spec.name), "name it once");
+      throw Error(fmt::format("feature \"{}\" is requested twice", spec.name),
+                  "request it only once");
     }
     size_t slot = hash_of(spec.name);
     while (slots_[slot & (slots_.size() - 1)] != kFree) ++slot;

@@ -153,16 +153,16 @@ TEST(Example, AMissingFeatureWithoutDefaultNamesThosePresent) {
   ExampleWriter writer;
   const std::string bytes(writer.int64("label", 1).bytes("image", "x").finish());
   EXPECT_EQ(reason_for({fixed_len("lable", DType::kInt64)}, bytes),
-            "tf.Example: no feature \"lable\"; it has image (string), label (int64)");
+            "the tf.Example has no feature \"lable\"; it has image (string), label (int64)");
   EXPECT_EQ(reason_for({fixed_len("a", DType::kInt64)}, ""),
-            "tf.Example: no feature \"a\"; it has none");
+            "the tf.Example has no feature \"a\"; it has none");
 }
 
 TEST(Example, AnotherKindNamesBoth) {
   ExampleWriter writer;
   const std::string bytes(writer.int64("label", 1).finish());
   EXPECT_EQ(reason_for({fixed_len("label", DType::kString)}, bytes),
-            "tf.Example: feature \"label\" holds int64, string was asked for");
+            "tf.Example: feature \"label\" holds int64, but string was requested");
 }
 
 TEST(Example, AnotherNumberOfValuesNamesBoth) {

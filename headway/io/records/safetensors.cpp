@@ -58,7 +58,8 @@ class HashCheck {
     if (!claimed_ || *claimed_ == hash_.digits()) return;
     throw SampleError(
         {path, static_cast<int64_t>(place_)},
-        fmt::format("safetensors: the hash is {}, the bytes give {}", *claimed_, hash_.digits()),
+        fmt::format("safetensors: the content does not match its checksum (stored {}, computed {})",
+                    *claimed_, hash_.digits()),
         "the file is damaged: copy or make it again. A tool that rewrites such files must leave "
         "out the metadata \"headway.xxh3\" and \"headway.format\"");
   }
@@ -99,8 +100,8 @@ void check_bools(const File& file, const Entry& entry, const Tensor& tensor) {
   const auto bad = std::find_if(bytes.begin(), bytes.end(), [](uint8_t b) { return b > 1; });
   if (bad == bytes.end()) return;
   throw SampleError({file.path(), static_cast<int64_t>(entry.offset) + (bad - bytes.begin())},
-                    fmt::format("safetensors: tensor '{}' is of type BOOL and holds {}", entry.name,
-                                static_cast<uint8_t>(*bad)),
+                    fmt::format("safetensors: tensor '{}' is of type BOOL but holds the value {}",
+                                entry.name, static_cast<uint8_t>(*bad)),
                     safetensors::kDamagedHint);
 }
 

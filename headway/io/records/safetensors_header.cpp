@@ -66,7 +66,7 @@ class Parser {
 
   void parse() {
     const Json json = parsed_header();
-    if (!json.is_object()) fail(kLengthBytes, "the header is no JSON object");
+    if (!json.is_object()) fail(kLengthBytes, "the header is not a JSON object");
     for (const auto& [name, value] : json.items()) {
       if (name == kMetadata) {
         take_metadata(value);
@@ -95,15 +95,15 @@ class Parser {
 
   void note_name(const std::string& name) {
     if (!order_.emplace(name, order_.size()).second) {
-      fail(place_of(name), fmt::format("the name '{}' stands there twice", name));
+      fail(place_of(name), fmt::format("the name '{}' is used twice", name));
     }
   }
 
   void take_metadata(const Json& json) {
-    if (!json.is_object()) fail(place_of(kMetadata), "the metadata is no JSON object");
+    if (!json.is_object()) fail(place_of(kMetadata), "the metadata is not a JSON object");
     for (const auto& [key, value] : json.items()) {
       if (!value.is_string()) {
-        fail(place_of(key), fmt::format("the metadata '{}' is no string", key));
+        fail(place_of(key), fmt::format("the metadata '{}' is not a string", key));
       }
       header_.metadata[key] = value.get<std::string>();
     }
@@ -173,7 +173,7 @@ class Parser {
       at += entry.size_bytes;
     }
     if (at != header_.bytes.size() + data_bytes_)
-      fail(at, "there are bytes that belong to nothing");
+      fail(at, "there are bytes that belong to no tensor");
   }
 
   void check_format() const {
@@ -222,11 +222,12 @@ void check_can_be_written(const Safetensors& content) {
   std::set<std::string_view> names;
   for (const auto& [name, tensor] : content.tensors) {
     if (tensor.dtype() == DType::kString) {
-      throw Error(fmt::format("safetensors: tensor '{}' holds strings", name),
-                  "put text into the metadata, or bytes into a tensor of uint8");
+      throw Error(
+          fmt::format("safetensors: tensor '{}' holds strings, which cannot be saved", name),
+          "save text as metadata, or bytes as a tensor of uint8");
     }
     if (name == kMetadata || !names.insert(name).second) {
-      throw Error(fmt::format("safetensors: the name '{}' is taken", name),
+      throw Error(fmt::format("safetensors: the name '{}' is reserved or used twice", name),
                   "give every tensor a name of its own");
     }
   }
@@ -241,7 +242,8 @@ Header read_header(const File& file) {
   if (length > std::min(file_bytes - kLengthBytes, kMaxHeaderBytes)) {
     throw SampleError(
         {file.path(), 0},
-        fmt::format("safetensors: a header of {} bytes in a file of {}", length, file_bytes),
+        fmt::format("safetensors: the header claims {} bytes, but the file has {} bytes", length,
+                    file_bytes),
         std::string("if it is a safetensors file, ") + kDamagedHint);
   }
   Header header;
@@ -268,9 +270,11 @@ std::string make_header(const Safetensors& content) {
   bytes.resize((bytes.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const uint64_t length = bytes.size() - kLengthBytes;
   if (length > kMaxHeaderBytes) {
-    throw Error(fmt::format("safetensors: names and metadata take {} bytes; readers take {}",
-                            length, kMaxHeaderBytes),
-                "shorten the metadata, or write several files");
+    throw Error(
+        fmt::format(
+            "safetensors: names and metadata take {} bytes, but at most {} can be read back",
+            length, kMaxHeaderBytes),
+        "shorten the metadata, or write several files");
   }
   std::memcpy(bytes.data(), &length, sizeof length);
   return bytes;

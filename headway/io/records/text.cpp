@@ -47,8 +47,8 @@ void TextReader::skip_line() {
 void TextReader::too_long(uint64_t offset) {
   in_long_line_ = true;
   throw SampleError({in_.path(), static_cast<int64_t>(offset)},
-                    fmt::format("a line of more than {} bytes", options_.max_line_bytes),
-                    "is this a text file? raise max_line_bytes if the line is real");
+                    fmt::format("a line has more than {} bytes", options_.max_line_bytes),
+                    "check that this is a text file, or raise max_line_bytes");
 }
 
 }  // namespace headway

@@ -14,8 +14,7 @@ namespace {
 using namespace tfrecord;
 
 constexpr uint64_t kFarBeyond = uint64_t{1} << 62;  // the end of any file
-constexpr const char* kMakeAgain =
-    "it was cut short or is still being written; copy or make it again";
+constexpr const char* kMakeAgain = "it is incomplete or still being written; copy or make it again";
 constexpr const char* kDamaged = "the file is damaged; copy or make it again, or skip bad records";
 
 std::string hint_for_header(uint64_t offset, std::string_view header) {
@@ -58,7 +57,8 @@ bool TFRecordReader::next(Record& record) {
   }
   if (!header_is_right(in_.held().data())) {
     lost_ = true;
-    fail(offset, "wrong CRC of a record's length", hint_for_header(offset, in_.held()));
+    fail(offset, "the length of a record is damaged: its checksum (CRC) is wrong",
+         hint_for_header(offset, in_.held()));
   }
   const uint64_t length = length_in(in_.held().data());
   const uint64_t most = std::min(options_.max_record_bytes, kFarBeyond);
@@ -75,7 +75,9 @@ bool TFRecordReader::next(Record& record) {
   const std::string_view bytes = in_.held().substr(kHeaderBytes, length);
   in_.consume(length + kFrameBytes);
   if (!crc_follows(bytes)) {
-    fail(offset, fmt::format("wrong CRC of a record's {} bytes", length), kDamaged);
+    fail(offset,
+         fmt::format("a record of {} bytes is damaged: its checksum (CRC) is wrong", length),
+         kDamaged);
   }
   record = {bytes, static_cast<int64_t>(offset), in_.block()};
   return true;
@@ -141,12 +143,14 @@ Tensor TFRecordFile::read_at(uint64_t offset, int64_t expected) const {
   if (length_in(data) != length) {
     throw SampleError(
         {path(), static_cast<int64_t>(offset)},
-        fmt::format("a record of {} bytes where {} were expected", length_in(data), length),
-        "the file changed since its index was made; make the index again");
+        fmt::format("a record has {} bytes, but the index says {}", length_in(data), length),
+        "the file has changed since its index was made; make the index again");
   }
   if (crc_follows(bytes)) return record;
-  throw SampleError({path(), static_cast<int64_t>(offset)},
-                    fmt::format("wrong CRC of a record's {} bytes", length), kDamaged);
+  throw SampleError(
+      {path(), static_cast<int64_t>(offset)},
+      fmt::format("a record of {} bytes is damaged: its checksum (CRC) is wrong", length),
+      kDamaged);
 }
 
 // Asks for the file's size only where a wrong length would cost much memory.
@@ -160,7 +164,8 @@ void TFRecordFile::check_room(uint64_t offset, uint64_t length) const {
 }
 
 void TFRecordFile::wrong_header(uint64_t offset, const char* header) const {
-  throw SampleError({path(), static_cast<int64_t>(offset)}, "wrong CRC of a record's length",
+  throw SampleError({path(), static_cast<int64_t>(offset)},
+                    "the length of a record is damaged: its checksum (CRC) is wrong",
                     hint_for_header(offset, {header, kHeaderBytes}));
 }
 

@@ -92,17 +92,18 @@ class HeaderScan {
 
 [[noreturn]] void cut_short(const File& file, uint64_t offset, uint64_t left) {
   throw SampleError({file.path(), static_cast<int64_t>(offset)},
-                    fmt::format("cut short: the last record has only {} bytes", left),
-                    "it was cut short or is still being written; copy or make it again");
+                    fmt::format("the file is incomplete: the last record has only {} bytes", left),
+                    "it is incomplete or still being written; copy or make it again");
 }
 
 [[noreturn]] void wrong_header(const File& file, uint64_t offset, const char* header) {
   const bool compressed =
       offset == 0 && detect_tfrecord_compression({header, kHeaderBytes}) != Compression::kNone;
-  throw SampleError(
-      {file.path(), static_cast<int64_t>(offset)}, "wrong CRC of a record's length",
-      compressed ? "a compressed file has no random access; decompress it, or read it in order"
-                 : "the file is damaged; copy or make it again, or read it in order");
+  throw SampleError({file.path(), static_cast<int64_t>(offset)},
+                    "the length of a record is damaged: its checksum (CRC) is wrong",
+                    compressed ? "the file is compressed, so records cannot be read by their "
+                                 "number: decompress it, or read it in order"
+                               : "the file is damaged; copy or make it again, or read it in order");
 }
 
 }  // namespace
@@ -147,9 +148,10 @@ TFRecordIndex build_index(const std::string& path) {
     const uint64_t length = length_in(header);
     if (left < kFrameBytes || length > left - kFrameBytes) cut_short(file, offset, left);
     if (length > UINT32_MAX) {
-      throw SampleError({path, static_cast<int64_t>(offset)},
-                        fmt::format("a record of {} bytes, too large for an index", length),
-                        "read the file in order");
+      throw SampleError(
+          {path, static_cast<int64_t>(offset)},
+          fmt::format("a record has {} bytes, which is too large for an index", length),
+          "read the file in order");
     }
     index.append(static_cast<uint32_t>(length));
   }

@@ -121,7 +121,7 @@ TEST_F(TFRecord, AWrongDataCrcCostsThatRecordOnly) {
   ASSERT_EQ(read.errors.size(), 1u);
   EXPECT_EQ(read.errors[0].origin().offset, 19 + 16);
   EXPECT_EQ(read.errors[0].origin().file, temp_.path("bad"));
-  EXPECT_EQ(read.errors[0].reason(), "wrong CRC of a record's 5 bytes");
+  EXPECT_EQ(read.errors[0].reason(), "a record of 5 bytes is damaged: its checksum (CRC) is wrong");
   EXPECT_FALSE(read.errors[0].hint().empty());
 }
 

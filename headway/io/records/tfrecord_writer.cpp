@@ -14,13 +14,15 @@ constexpr size_t kPendingBytes = size_t{256} << 10;
 
 void check(const std::string& path, const TFRecordWriterOptions& options) {
   if (options.compression == Compression::kAuto) {
-    throw Error(path + ": a writer cannot guess its compression", "name none, gzip or zlib");
+    throw Error(path + ": the compression to write with must be given",
+                "give \"none\", \"gzip\" or \"zlib\" (Compression::kNone, kGzip, kZlib)");
   }
   if (options.append && options.compression == Compression::kZlib) {
-    throw Error(path + ": nothing can be appended to a zlib stream", "use gzip, or a new file");
+    throw Error(path + ": cannot append to a file with zlib compression",
+                "use gzip, or write a new file");
   }
   if (options.index && (options.append || options.compression != Compression::kNone)) {
-    throw Error(path + ": an index is written for new, plain files only",
+    throw Error(path + ": an index can only be written for new, uncompressed files",
                 "leave out the index, or call build_index() afterwards");
   }
 }

@@ -18,11 +18,11 @@ namespace headway {
 namespace {
 
 constexpr size_t kBuffer = 65536;
-// More than pipe or terminal hold: once so much was passed on, nothing older is left.
+// More than a pipe or terminal can hold: after passing on this much, nothing older is left.
 constexpr int64_t kMostWaiting = 1 << 20;
 constexpr int64_t kWaitForLineEndNs = 200'000'000;
 
-// In front of each piece. A piece fits into PIPE_BUF: it is written whole or not at all.
+// Before each piece. A piece fits into PIPE_BUF: it is written completely or not at all.
 struct PieceHead {
   int64_t size = 0, lost = 0;
 };
@@ -47,12 +47,12 @@ class Copier {
   struct Bell {
     int fd = -1;
     bool rung = false;
-    int64_t before = kMostWaiting;  // bytes that may still be older than the ring
+    int64_t before = kMostWaiting;  // bytes that may still be older than the ring of the bell
   };
 
   bool anyone_waits() const { return bells_[kWatcher].rung || bells_[kRelay].rung; }
 
-  // Words of ours wait a moment for the end of a line; 0: they need not.
+  // How long our own messages still wait for the end of a line; 0: they need not wait.
   int64_t words_wait_ns() const {
     if (words_until_ns_ == 0 || at_line_start_ || bells_[kRelay].rung) return 0;
     return std::max<int64_t>(0, words_until_ns_ - now_ns());
@@ -74,7 +74,7 @@ class Copier {
       if (bell.rung && (!news || bell.before <= 0)) {
         answer(i);
       } else if (files[2 + i].revents) {
-        bell.rung = true;  // only the next round finds nothing that is older
+        bell.rung = true;  // only the next pass is sure to find nothing older
       }
     }
     return true;
@@ -143,7 +143,7 @@ class Copier {
       const ssize_t put = ::write(to_, next, count);
       if (put > 0) {
         next += put, count -= static_cast<size_t>(put);
-      } else if (errno == EAGAIN) {  // somebody made the user's end non-blocking
+      } else if (errno == EAGAIN) {  // another process made the user's end non-blocking
         pollfd room = {to_, POLLOUT, 0};
         ::poll(&room, 1, -1);
       } else if (errno != EINTR) {
@@ -170,8 +170,8 @@ class Copier {
 }  // namespace
 
 void copy_output(const CopierEnds& ends) {
-  // It ends with its work, not by a signal meant for the command; but a background job that may not
-  // write to its terminal is stopped by SIGTTOU as a whole.
+  // It ends when its work is done, not by a signal for the command; but a background job that may
+  // not write to its terminal is stopped by SIGTTOU as a whole.
   sigset_t all;
   sigfillset(&all);
   for (const int signal : {SIGTTOU, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})

@@ -13,7 +13,7 @@
 namespace headway {
 namespace {
 
-// A copier between two pipes, with the ends that its neighbours would hold.
+// A copier between two pipes, with the ends that other processes would hold.
 class CopierTest : public testing::Test {
  protected:
   CopierTest() {
@@ -89,7 +89,7 @@ TEST_F(CopierTest, AnswersABellWhenAllThatCameBeforeIsPassedOn) {
 
 TEST_F(CopierTest, AnswersNoBellWhileTheUserDoesNotRead) {
   const std::string much(60'000, 'x');
-  for (int i = 0; i < 3; ++i) put(from, much);  // more than fits between it and the user
+  for (int i = 0; i < 3; ++i) put(from, much);  // more than fits between the copier and the user
   ::shutdown(relay_bell.one.get(), SHUT_WR);
   EXPECT_FALSE(answered(relay_bell, 100));
   EXPECT_EQ(shown(180'000).size(), 180'000u);

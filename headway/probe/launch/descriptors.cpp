@@ -26,21 +26,22 @@ void close_between(int first, int last) {
 Pipe::Pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(fmt::format("no pipe can be made: {}", std::strerror(errno)));
+    throw Error(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   read = Descriptor(ends[0]), write = Descriptor(ends[1]);
 }
 
 SocketPair::SocketPair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw Error(fmt::format("no pair of sockets can be made: {}", std::strerror(errno)));
+    throw Error(fmt::format("cannot create a pair of sockets: {}", std::strerror(errno)));
   one = Descriptor(ends[0]), other = Descriptor(ends[1]);
 }
 
 void occupy_standard_descriptors() {
-  for (int fd = 0; fd <= 2; ++fd)  // the lowest free number is given out
+  for (int fd = 0; fd <= 2; ++fd)  // the kernel returns the lowest free number
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
-      throw Error("/dev/null cannot be opened", "headway run needs it; mount /dev");
+      throw Error("/dev/null cannot be opened",
+                  "headway run needs /dev/null: mount /dev in this container");
 }
 
 void release_standard_descriptors() {

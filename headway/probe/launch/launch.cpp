@@ -23,17 +23,17 @@
 namespace headway {
 namespace {
 
-constexpr int kCopyBytes = 1 << 20;  // what the watcher may be behind with its reading
+constexpr int kCopyBytes = 1 << 20;  // how far the watcher may fall behind with reading
 
-// An output stream and what connects the three processes along it.
+// An output stream and the descriptors that connect the three processes along it.
 struct Line {
   OutputStream stream;
   Pipe copy;
-  SocketPair watcher_bell, relay_bell;  // one: the asker's end; other: the copier's
+  SocketPair watcher_bell, relay_bell;  // one: for the process that asks; other: the copier's
   pid_t copier = -1;
 };
 
-// What the process that becomes the command tells: itself, and why it could not.
+// What the process that becomes the command reports: its pid, and why it could not start.
 struct Started {
   pid_t pid = 0;
   int reason = 0;
@@ -42,8 +42,8 @@ struct Started {
 pid_t fork_or_throw() {
   const pid_t pid = ::fork();
   if (pid < 0)
-    throw Error(fmt::format("no process can be started: {}", std::strerror(errno)),
-                "look at `ulimit -u` and at the memory that is left");
+    throw Error(fmt::format("cannot start a process: {}", std::strerror(errno)),
+                "check the limit on processes (`ulimit -u`) and the free memory");
   return pid;
 }
 
@@ -78,7 +78,7 @@ class Launcher {
   }
 
   void block_signals() {
-    ::signal(SIGCHLD, SIG_DFL);  // who ignores it is not told how his children end
+    ::signal(SIGCHLD, SIG_DFL);  // if ignored, we would not learn how children end
     sigset_t ours = passed_on_signals();
     sigaddset(&ours, SIGCHLD);
     sigprocmask(SIG_BLOCK, &ours, &mask_before_);
@@ -119,7 +119,7 @@ class Launcher {
   }
 
   [[noreturn]] void become_command(const Pipe& told) {
-    forget_handlers();  // or one of them would take a signal that comes before exec
+    forget_handlers();  // or one of them would take a signal that arrives before exec
     for (const Line& line : lines_) {
       if (line.stream.out) ::dup2(line.stream.command.get(), STDOUT_FILENO);
       if (line.stream.errors) ::dup2(line.stream.command.get(), STDERR_FILENO);
@@ -153,13 +153,13 @@ class Launcher {
     told.write.close();
     char go = 0;
     go_.write.close();
-    if (::read(go_.read.get(), &go, 1) != 1) ::_exit(0);  // it could not be started
+    if (::read(go_.read.get(), &go, 1) != 1) ::_exit(0);  // the command could not be started
     ::_exit(watch_started(command));
   }
 
   int watch_started(pid_t command) {
     ::signal(SIGPIPE, SIG_IGN);
-    be_the_first_to_go();
+    be_killed_first_without_memory();
     const int words = ::fcntl(words_.write.get(), F_DUPFD_CLOEXEC, 3);
     const sigset_t ours = watcher_signals();
     sigprocmask(SIG_SETMASK, &ours, nullptr);
@@ -171,7 +171,7 @@ class Launcher {
       copies.push_back({std::move(line.copy.read), std::move(line.watcher_bell.one),
                         line.stream.errors && !line.stream.out});
     }
-    let_go_of_the_rest(kept);
+    close_all_others(kept);
     ::dup2(words, STDERR_FILENO);
     int status = 1;
     try {
@@ -193,24 +193,24 @@ class Launcher {
     if (!options_.quiet && ::write(words, kLine.data(), kLine.size()) < 0) return;
   }
 
-  // Ours, then the user's.
-  void let_go_of_the_rest(const std::vector<int>& kept) {
+  // Closes our own descriptors, then the user's.
+  void close_all_others(const std::vector<int>& kept) {
     lines_.clear();
     for (Pipe* pipe : {&words_, &go_}) pipe->read.close(), pipe->write.close();
     release_standard_descriptors();
     close_all_but(kept);
   }
 
-  // Where memory runs out, the kernel shall take the watcher before it takes the training.
-  static void be_the_first_to_go() {
+  // If memory runs out, the kernel should kill the watcher, not the training.
+  static void be_killed_first_without_memory() {
     const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-    if (::write(file.get(), "1000", 4) < 0) return;  // then it is as likely as any other
+    if (::write(file.get(), "1000", 4) < 0) return;  // then it is as likely as any other process
   }
 
   [[noreturn]] void fail() {
     go_.write.close();
     throw Error(fmt::format("{}: {}", arguments_[0], std::strerror(started_.reason)),
-                "give a command that can be run, behind --");
+                "give a command that can be run after --, as in: headway run -- python train.py");
   }
 
   int relay() {
@@ -231,9 +231,10 @@ class Launcher {
       kept.insert(kept.end(), {output.terminal.get(), output.users_terminal.get()});
     }
     ::signal(SIGPIPE, SIG_IGN);
-    if (::write(go_.write.get(), "g", 1) < 0 && errno != EPIPE)  // the relay will hear of its death
-      throw Error(fmt::format("the watcher cannot be started: {}", std::strerror(errno)));
-    let_go_of_the_rest(kept);
+    if (::write(go_.write.get(), "g", 1) < 0 && errno != EPIPE)  // the relay will notice its death
+      throw Error(fmt::format("cannot start the process that watches the command: {}",
+                              std::strerror(errno)));
+    close_all_others(kept);
     return exit_status_of(Relay(std::move(ends)).run());
   }
 

@@ -15,11 +15,11 @@
 namespace headway {
 namespace {
 
-// Somebody wants it to end and does not read its last output: no longer is that waited for.
+// How long to wait for the last output after it was asked to end and does not read it.
 constexpr int64_t kLastWordsNs = 1'000'000'000;
-// Later than this, we were not slow but stopped.
+// After a longer gap we were not slow but stopped.
 constexpr int64_t kStandstillNs = 2'000'000'000;
-// So long may the watcher take for its last report. The user waits for the command's status.
+// How long the watcher may take for its last report, while the user waits for the command's status.
 constexpr unsigned kLastReportS = 30;
 
 }  // namespace
@@ -41,7 +41,7 @@ Launched::Launched(pid_t pid, std::vector<Copy> copies, Descriptor signals)
     const int fd = copy.bytes.get();
     sources_.push_back({std::move(copy), CopyReader(fd)});
   }
-  note_end();  // it may be over already
+  note_end();  // it may have ended already
 }
 
 int Launched::exit_status() const { return exit_status_of(status_); }
@@ -95,9 +95,9 @@ bool Launched::wait_for_output(double seconds, const Taken& taken) {
       if (files[i + 1].revents && !source.reader.read(take)) source.copy.bytes.close();
     }
     if (files[0].revents) handle_signals();
-    if (asked_to_end_ && !told_) return told_ = true;  // before what it brings about
-    if (ended_ && !had_ended) return true;             // its last moment can be looked at
-    if (now_ns() >= until) return true;                // however much is still to be read
+    if (asked_to_end_ && !told_) return told_ = true;  // before the effects of the signal
+    if (ended_ && !had_ended) return true;             // so its last moment can be looked at
+    if (now_ns() >= until) return true;                // however much is still unread
   }
   ::alarm(kLastReportS);
   return false;

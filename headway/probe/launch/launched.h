@@ -13,38 +13,38 @@
 
 namespace headway {
 
-// A command that was started for us, as its watcher sees it: a copy of what it prints, when it
-// ends, whether somebody wanted that. The watcher is the command's parent and never waits for it
-// with waitpid(2): the relay, which gets it when the watcher is gone, wants its status.
+// A command that we started, as its watcher sees it: a copy of its output, when it ends, whether it
+// was asked to end. The watcher is the command's parent but never reaps it with waitpid(2): the
+// relay, which inherits the command when the watcher is gone, needs its status.
 class Launched {
  public:
   struct Copy {
     Descriptor bytes, bell;  // see copier.h
-    bool errors = false;     // of standard error alone
+    bool errors = false;     // of standard error only
   };
   Launched(pid_t pid, std::vector<Copy> copies, Descriptor signals);
 
   pid_t pid() const { return pid_; }
 
-  // A piece of output; `lost_before`: bytes that came between the last piece and this one, when the
+  // A piece of output; `lost_before`: bytes lost between the last piece and this one because the
   // watcher did not read fast enough.
   struct Piece {
     std::string_view bytes;
     int64_t lost_before = 0;
     bool errors = false;
   };
-  // Shows what comes within `seconds` to `taken`. False once the command has ended and all it wrote
-  // was passed on to the user.
+  // Passes what comes within `seconds` to `taken`. False once the command has ended and all its
+  // output was passed on to the user.
   using Taken = std::function<void(const Piece&)>;
   bool wait_for_output(double seconds, const Taken& taken);
 
-  // Somebody wanted it to end: Ctrl-C, or a signal sent to headway.
+  // It was asked to end: by Ctrl-C, or by a signal sent to headway.
   bool asked_to_end() const { return asked_to_end_; }
-  // The command has ended; its /proc is still there.
+  // The command has ended; its /proc entry still exists.
   bool ended() const { return ended_; }
-  int wait_status() const { return status_; }  // of one that has ended, as waitpid(2) gives it
-  int exit_status() const;                     // 128 + signal for one that was killed
-  // How long we stood still in all, as after Ctrl-Z.
+  int wait_status() const { return status_; }  // after it ended, as from waitpid(2)
+  int exit_status() const;                     // 128 + signal if it was killed
+  // How long we were stopped in all, for example by Ctrl-Z.
   int64_t stopped_ns() const { return stopped_ns_; }
 
  private:
@@ -61,14 +61,14 @@ class Launched {
   std::vector<Source> sources_;
   Descriptor signals_;
   bool ended_ = false, asked_to_end_ = false, told_ = false;
-  int64_t awake_ns_;  // when we last did something
+  int64_t awake_ns_;  // when we last ran
   int64_t ended_ns_ = 0, stopped_ns_ = 0;
   int status_ = 0;
 };
 
-// The watcher's own signals: what the terminal sends to the whole job must not end it.
+// Signals that the watcher handles: what the terminal sends to the whole job must not end it.
 sigset_t watcher_signals();
 
-int exit_status_of(int wait_status);  // as shells have it
+int exit_status_of(int wait_status);  // as shells show it
 
 }  // namespace headway

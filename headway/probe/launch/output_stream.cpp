@@ -16,7 +16,7 @@
 namespace headway {
 namespace {
 
-// A number that was closed when we began is occupied by a file that the command shall not get.
+// A number that was closed at our start is occupied by a file that the command must not get.
 bool is_users(int fd) { return (::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0; }
 
 bool same_place(int one, int other) {
@@ -28,12 +28,12 @@ bool same_place(int one, int other) {
 void make_terminal(OutputStream& stream) {
   int ours = -1, theirs = -1;
   if (::openpty(&ours, &theirs, nullptr, nullptr, nullptr) != 0)
-    throw Error(fmt::format("no terminal can be made: {}", std::strerror(errno)),
+    throw Error(fmt::format("cannot create a terminal for the command: {}", std::strerror(errno)),
                 "pass the output through a pipe: headway run ... | cat");
   stream.from = Descriptor(ours), stream.command = Descriptor(theirs);
   termios mode;
   ::tcgetattr(theirs, &mode);
-  ::cfmakeraw(&mode);  // bytes go through as they are: the real terminal does the rest
+  ::cfmakeraw(&mode);  // bytes pass unchanged: the real terminal does the rest
   ::tcsetattr(theirs, TCSANOW, &mode);
   copy_window_size(stream.to, theirs);
   for (const int fd : {ours, theirs}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -6,8 +6,8 @@
 
 namespace headway {
 
-// A way out of the command. Where the user's end is a terminal the command gets a terminal of the
-// same size, else a pipe: it buffers as it would without us.
+// An output of the command. Where the user's end is a terminal, the command gets a terminal of the
+// same size, else a pipe: so it buffers as it would without us.
 struct OutputStream {
   int to = -1;         // the user's own
   Descriptor from;     // what the command wrote is read here
@@ -15,10 +15,10 @@ struct OutputStream {
   bool out = false, errors = false, terminal = false;
 };
 
-// Those of standard output and standard error that are open: one stream where both go to the same
-// place, so that lines keep their order; else two.
+// One for standard output and one for standard error, if open; a single one where both go to the
+// same place, so that lines keep their order.
 std::vector<OutputStream> make_output_streams();
 
-bool copy_window_size(int from, int to);  // true when it was another one
+bool copy_window_size(int from, int to);  // true when the size changed
 
 }  // namespace headway

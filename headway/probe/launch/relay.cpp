@@ -17,7 +17,7 @@
 namespace headway {
 namespace {
 
-// Somebody wants it to end, and it has: so long may the watcher take to say what it saw, and the
+// After it was asked to end and has ended: how long the watcher may take for its report, and the
 // user to read the rest. (Copiers stay behind and pass on what is left.)
 constexpr int64_t kForWatcherNs = 5'000'000'000, kForReaderNs = 1'000'000'000;
 
@@ -80,19 +80,19 @@ void Relay::handle(int signal, int code, pid_t sender) {
   if (signal == SIGCHLD) return bury_children();
   if (signal == SIGWINCH) return window_changed(code == SI_KERNEL, sender);
   asked_to_end_ |= asks_to_end(signal);
-  // The terminal's keys went to all of us; only what was sent to the relay alone is passed on.
+  // Keys of the terminal signal all of us; only what was sent to the relay alone is passed on.
   const bool by_key =
       code == SI_KERNEL && (signal == SIGINT || signal == SIGQUIT || signal == SIGTSTP);
   const bool stops = signal == SIGTSTP || signal == SIGCONT;
   if (!by_key && ends_.watcher > 0 && (asks_to_end(signal) || stops))
-    ::kill(ends_.watcher, signal);  // first: it shall know before it sees what comes of it
+    ::kill(ends_.watcher, signal);  // first, so that it knows before it sees the effects
   if (!by_key && !buried_) ::kill(ends_.command, signal);
   if (signal == SIGTSTP) stop_with_the_job();
 }
 
-// The terminal told the whole job at once, when the command's own terminal still had its old size:
-// once that is set, the job is told again. That reaches us too, and may hide a newer one of the
-// terminal's, so the size is looked at whoever sent it.
+// The terminal signalled the whole job when the command's own terminal still had its old size: once
+// that is set, signal the job again. That signal reaches us too, and may hide a newer one from the
+// terminal, so the size is checked whoever sent it.
 void Relay::window_changed(bool by_terminal, pid_t sender) {
   bool changed = false;
   for (const RelayedOutput& output : ends_.outputs) {
@@ -109,11 +109,11 @@ void Relay::stop_with_the_job() {
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   ::raise(SIGTSTP);
-  sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // here it stands until it is continued
+  sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // here the relay stops until it is continued
   sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
-// Those that the command left behind are ours too.
+// Processes that the command left behind are our children too.
 void Relay::bury_children() {
   int status = 0;
   for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -121,7 +121,7 @@ void Relay::bury_children() {
     if (pid == ends_.command) status_ = status, buried_ = true;
     for (RelayedOutput& output : ends_.outputs) {
       if (pid != output.copier) continue;
-      output.terminal.close();  // or the command would not be told that its terminal is gone
+      output.terminal.close();  // else the command would not notice that its terminal is gone
       output.bell.close();
       copier_died(output, status);
     }
@@ -130,7 +130,7 @@ void Relay::bury_children() {
 
 void Relay::watcher_died(int status) {
   ends_.watcher = -1;
-  if (WIFEXITED(status)) return;  // it has ended by itself, and said so if that was too early
+  if (WIFEXITED(status)) return;  // it ended by itself, and reported it if that was too early
   char line[kLongestLine];
   const auto end = fmt::format_to_n(
       line, sizeof line,
@@ -139,7 +139,7 @@ void Relay::watcher_died(int status) {
   say({line, std::min(end.size, sizeof line)});
 }
 
-// A reader that has gone away is no failure: the command is told by its next print.
+// A reader that has gone away is not a failure: the command notices with its next print.
 void Relay::copier_died(const RelayedOutput& output, int status) {
   const int reason = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   if (WIFEXITED(status) && (reason == 0 || reason == EPIPE)) return;
@@ -172,7 +172,7 @@ bool Relay::command_ended() const {
 void Relay::say(std::string_view words) const {
   pollfd room = {ends_.words.get(), POLLOUT, 0};
   if (ends_.quiet || ::poll(&room, 1, 0) <= 0 || !(room.revents & POLLOUT)) return;
-  if (::write(ends_.words.get(), words.data(), words.size()) < 0) return;  // nobody listens
+  if (::write(ends_.words.get(), words.data(), words.size()) < 0) return;  // nobody reads it
 }
 
 }  // namespace headway

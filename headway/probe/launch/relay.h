@@ -12,31 +12,31 @@
 
 namespace headway {
 
-// A copier, as the relay knows it.
+// A copier, as seen by the relay.
 struct RelayedOutput {
   pid_t copier = -1;
   Descriptor bell;  // see copier.h
-  // Where the user has a terminal: his, and the command's, which gets the same size.
+  // If the user has a terminal: that one, and the command's, which gets the same size.
   Descriptor users_terminal, terminal;
   const char* name = "";
 };
 
-// The process that the user started: passes signals on to the command and ends with its status.
-// Whatever becomes of the watcher, it stays: the command becomes its child then (it is the child
-// subreaper). It reads nothing of what passes and allocates nothing.
+// The process that the user started: it passes signals on to the command and ends with its status.
+// It stays whatever happens to the watcher: if that dies, the command becomes its child (it is the
+// child subreaper). It reads nothing of the output and allocates nothing.
 class Relay {
  public:
   struct Ends {
     pid_t watcher = -1, command = -1;
     std::vector<RelayedOutput> outputs;
-    Descriptor words;  // to standard error, by its copier
+    Descriptor words;  // to standard error, through its copier
     Descriptor signals;
-    bool quiet = false;  // say nothing
+    bool quiet = false;  // print nothing
   };
   explicit Relay(Ends ends);
 
-  // Until the command has ended, the watcher has said its last, and all was passed on to the user.
-  // The command's status, as waitpid(2) gives it.
+  // Runs until the command has ended, the watcher has finished, and all output was passed on.
+  // Returns the command's status as from waitpid(2).
   int run();
 
  private:
@@ -61,8 +61,8 @@ class Relay {
   int status_ = 0;
 };
 
-// What is passed on when sent to the relay: all but what tells of a mistake of our own, cannot be
-// caught, or is better left to the kernel.
+// Signals that the relay passes on: all except those that show a bug of our own, cannot be caught,
+// or are better left to the kernel.
 sigset_t passed_on_signals();
 
 bool asks_to_end(int signal);  // Ctrl-C and the like

@@ -9,17 +9,17 @@ namespace headway {
 namespace {
 
 constexpr size_t kMostKnown = 4'000;
-constexpr uint64_t kLongest = 64 << 10;  // of one description
-constexpr uint64_t kLongestCode = 128;   // of one expression
+constexpr uint64_t kLongest = 64 << 10;  // bytes of one description
+constexpr uint64_t kLongestCode = 128;   // bytes of one expression
 constexpr size_t kMostRemembered = 16;   // rows that DW_CFA_remember_state may put aside
 constexpr size_t kMostSteps = 4'000;     // instructions of one description
 
-// How pointers are written.
+// How pointers are encoded.
 constexpr uint8_t kAbsolute = 0x00, kUnsigned2 = 0x02, kUnsigned4 = 0x03, kUnsigned8 = 0x04,
                   kSigned2 = 0x0a, kSigned4 = 0x0b, kSigned8 = 0x0c, kOmitted = 0xff;
 constexpr uint8_t kFromHere = 0x10, kFromHeader = 0x30, kIndirect = 0x80;
 
-// `place`: the address that the pointer itself is loaded at; `header`: that of .eh_frame_hdr.
+// `place`: the address at which the pointer itself is loaded; `header`: that of .eh_frame_hdr.
 std::optional<uint64_t> read_pointer(DwarfCursor& from, uint8_t encoding, uint64_t place,
                                      uint64_t header) {
   if (encoding == kOmitted || (encoding & kIndirect)) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<uint64_t> read_pointer(DwarfCursor& from, uint8_t encoding, uint64
   return from.good() ? std::optional(value) : std::nullopt;
 }
 
-// What several functions have in common (CIE).
+// What several functions share (CIE).
 struct Common {
   uint64_t code_step = 1;
   int64_t data_step = 1;
@@ -52,7 +52,7 @@ struct Common {
   std::string code{};
 };
 
-// A record of .eh_frame behind its length; `at`: the address of what follows the length.
+// A record of .eh_frame without its length; `at`: the address of what follows the length.
 struct Record {
   std::string bytes{};
   uint64_t at = 0;
@@ -96,7 +96,7 @@ std::optional<Common> read_common(const ElfImage& image, uint64_t address) {
         const uint8_t encoding = in.take<uint8_t>() & ~kIndirect;
         read_pointer(in, encoding, 0, 0);
       } else {
-        break;  // unknown: what follows is skipped by its size
+        break;  // unknown: the rest is skipped by its size
       }
     }
     in.go_to(end);
@@ -121,7 +121,7 @@ class RuleMachine {
       if (++steps_ > kMostSteps || !step(in)) return false;
     return in.good();
   }
-  // The row so far is the one that DW_CFA_restore goes back to.
+  // The present row is the one to which DW_CFA_restore returns.
   void keep_first() { first_ = row_; }
   FrameRule row() const { return row_; }
 
@@ -134,7 +134,7 @@ class RuleMachine {
   }
   bool set(uint64_t reg, FrameRule::Where where) {
     if (reg < kRegisters) row_.registers[reg] = std::move(where);
-    return true;  // vector registers are of no interest
+    return true;  // vector registers are not needed
   }
   bool base(uint64_t reg) {
     row_.base = reg, row_.code.clear();
@@ -144,7 +144,7 @@ class RuleMachine {
     return static_cast<int64_t>(static_cast<uint64_t>(number) *
                                 static_cast<uint64_t>(common_.data_step));
   }
-  // A piece of DWARF's code; empty, which nobody can use, where it is too long to be one.
+  // A piece of DWARF code; if it is too long, it is left empty, which makes the rule unusable.
   static std::string expression(DwarfCursor& in) {
     std::string out = in.block(in.unsigned_number());
     return out.size() <= kLongestCode ? out : "";

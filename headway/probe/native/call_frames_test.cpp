@@ -23,7 +23,7 @@ std::shared_ptr<const ElfImage> image_of(const std::string& path) {
   return image ? std::make_shared<const ElfImage>(std::move(*image)) : nullptr;
 }
 
-// Where a function of this very program stands in its file.
+// The address of a function of this program in its file.
 uint64_t address_in_file(const ElfImage& image, const void* function) {
   const auto place = reinterpret_cast<uint64_t>(function);
   const CodeMap map = CodeMap::of(::getpid());
@@ -91,7 +91,7 @@ TEST(FunctionNames, AreMadeReadable) {
   EXPECT_EQ(readable_name("_ZN9999999xE"), "_ZN9999999xE");
 }
 
-// A small program with bytes changed by lot, most of them where its call frames stand.
+// A small program with bytes changed at random, most of them in its call frames.
 TEST(CallFrames, LiesAreSurvived) {
   std::ifstream in("/bin/true", std::ios::binary);
   const std::string honest{std::istreambuf_iterator<char>(in), {}};

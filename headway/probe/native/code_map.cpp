@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kAtOnce = 64 << 10, kMostBytes = 8 << 20, kMostPieces = 20'000,
                  kMostWithoutFile = 1000;
 
-// Takes a number from the front of the text, and the character behind it.
+// Removes a number and the character after it from the front of the text.
 bool take_number(std::string_view& text, int base, uint64_t& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
   if (error != std::errc{}) return false;

@@ -9,16 +9,16 @@
 
 namespace headway {
 
-// Where a process has code in its memory, and from which file. A picture of one moment.
+// Where a process has code in its memory, and from which file. A snapshot of one moment.
 class CodeMap {
  public:
   struct Piece {
     uint64_t begin = 0, end = 0;
     uint64_t offset = 0;  // in the file
-    uint64_t inode = 0;   // 0: no file, made while the program runs
+    uint64_t inode = 0;   // 0: no file, generated while the program runs
     std::string path{};
 
-    bool is_generated() const { return inode == 0 && !path.starts_with('['); }  // [vdso] is not
+    bool is_generated() const { return inode == 0 && !path.starts_with('['); }  // except [vdso]
   };
 
   CodeMap() = default;

@@ -21,12 +21,12 @@
 namespace headway {
 namespace {
 
-constexpr size_t kPage = 4096, kRingPages = 64;  // one more for its head
+constexpr size_t kPage = 4096, kRingPages = 64;  // one more page for its head
 constexpr uint32_t kStackBytes = 16 << 10;
-constexpr size_t kMostEvents = 16'384;  // each is an open file
+constexpr size_t kMostEvents = 16'384;  // each one is an open file
 constexpr size_t kFilesForOthers = 512;
 constexpr size_t kMostCores = 256;
-constexpr size_t kWhoseAt = 8;  // in a sample: behind its place
+constexpr size_t kWhoseAt = 8;  // in a hit: after its place
 
 // The kernel's names of registers, in the order of DWARF's numbers.
 constexpr int kRegisterNames[kRegisters] = {
@@ -60,7 +60,7 @@ Descriptor open_event(perf_event_attr& attributes, pid_t thread, int cpu) {
                                                static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC))));
 }
 
-// How many of these files we may open; the limit is raised where it can be.
+// How many of these files we may open; raises the limit if possible.
 size_t files_to_be_opened(size_t wanted) {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
@@ -98,11 +98,11 @@ CpuSampler::~CpuSampler() {
     if (ring.memory) ::munmap(ring.memory, (kRingPages + 1) * kPage);
 }
 
-// `thread` -1: all that run on this core.
+// `thread` -1: everything that runs on this core.
 bool CpuSampler::open_ring(size_t cpu, pid_t thread) {
   perf_event_attr wanted = attributes(kernel_too_);
   wanted.sample_period = static_cast<uint64_t>(period_ns_);
-  if (thread >= 0) {  // a place for others to write to: an event that never happens
+  if (thread >= 0) {  // others write to its ring: this event never happens
     wanted = {};
     wanted.size = sizeof wanted;
     wanted.type = PERF_TYPE_SOFTWARE, wanted.config = PERF_COUNT_SW_DUMMY;
@@ -130,7 +130,7 @@ std::unique_ptr<CpuSampler> CpuSampler::open(double hertz, std::string& why_not)
     int error = 0;
     for (size_t cpu = 0; cpu < cores; ++cpu) {
       if (out->open_ring(cpu, thread)) ++opened;
-      else if (errno != ENODEV && errno != EINVAL) error = errno;  // a core that is switched off
+      else if (errno != ENODEV && errno != EINVAL) error = errno;  // the core is switched off
     }
     return opened > 0 && error == 0 ? 0 : error != 0 ? error : ENOENT;
   };
@@ -141,7 +141,7 @@ std::unique_ptr<CpuSampler> CpuSampler::open(double hertz, std::string& why_not)
   for (Ring& ring : out->rings_)
     if (ring.memory) ::munmap(ring.memory, (kRingPages + 1) * kPage);
   out->rings_.clear();
-  // Is an event of our own allowed, with the kernel's part or without?
+  // May we open events, with the kernel's part or without?
   for (const bool kernel_too : {true, false}) {
     out->kernel_too_ = kernel_too;
     perf_event_attr wanted = attributes(kernel_too);
@@ -162,8 +162,8 @@ std::unique_ptr<CpuSampler> CpuSampler::open(double hertz, std::string& why_not)
   return out;
 }
 
-// One that is inherited: by threads only, where the kernel knows that (5.13), else by child
-// processes, too, whose samples are passed over.
+// An inherited event: only by threads if the kernel supports that (5.13), else also by child
+// processes, whose hits are skipped.
 Descriptor CpuSampler::open_follower(pid_t thread, const Ring& ring) const {
   perf_event_attr wanted = attributes(kernel_too_);
   wanted.sample_period = static_cast<uint64_t>(period_ns_);
@@ -192,14 +192,14 @@ bool CpuSampler::follow(pid_t process) {
 
 void CpuSampler::read(pid_t pid, const std::function<void(const CpuSample&)>& take) {
   for (Ring& ring : rings_) {
-    // A new period begins at once: were it set at every look, a long one would never end.
+    // A new period starts at once: if it were set at every read, a long one would never end.
     if (!read_ring(ring, pid, take) || !sees_all_) continue;
     uint64_t period = static_cast<uint64_t>(period_ns_ * jitter_.next());
     ::ioctl(ring.event.get(), PERF_EVENT_IOC_PERIOD, &period);
   }
 }
 
-// Did anything come?
+// Did anything arrive?
 bool CpuSampler::read_ring(Ring& ring, pid_t pid,
                            const std::function<void(const CpuSample&)>& take) {
   auto* head = reinterpret_cast<perf_event_mmap_page*>(ring.memory);
@@ -210,7 +210,7 @@ bool CpuSampler::read_ring(Ring& ring, pid_t pid,
   std::string record;
   while (at < end) {
     const auto copy = [&](uint64_t from, size_t bytes, char* into) {
-      for (size_t done = 0; done < bytes;) {  // the ring's end may come between
+      for (size_t done = 0; done < bytes;) {  // a record may wrap around the ring's end
         const uint64_t place = (from + done) % kSize;
         const size_t piece = std::min<size_t>(bytes - done, kSize - place);
         std::memcpy(into + done, data + place, piece);
@@ -220,7 +220,7 @@ bool CpuSampler::read_ring(Ring& ring, pid_t pid,
     perf_event_header header;
     copy(at, sizeof header, reinterpret_cast<char*>(&header));
     if (header.size < sizeof header || header.size > end - at) break;
-    // Others' samples are not copied: each holds a piece of a stack.
+    // Hits in other processes are not copied: each contains a piece of a stack.
     uint32_t whose = 0;
     if (header.type == PERF_RECORD_SAMPLE && header.size >= sizeof header + kWhoseAt + sizeof whose)
       copy(at + sizeof header + kWhoseAt, sizeof whose, reinterpret_cast<char*>(&whose));
@@ -246,7 +246,7 @@ void CpuSampler::take_record(const std::string& record,
                              const std::function<void(const CpuSample&)>& take) {
   DwarfCursor in(record);
   CpuSample sample;
-  in.take<uint64_t>();  // the place, which the registers tell, too
+  in.take<uint64_t>();  // the address, which the registers contain too
   sample.pid = static_cast<pid_t>(in.take<uint32_t>());
   sample.tid = static_cast<pid_t>(in.take<uint32_t>());
   const auto abi = in.take<uint64_t>();
@@ -260,7 +260,7 @@ void CpuSampler::take_record(const std::string& record,
   }
   if (const auto copied = in.take<uint64_t>(); copied > 0) {
     sample.stack.bytes = in.block(copied);
-    const auto filled = in.take<uint64_t>();  // of these
+    const auto filled = in.take<uint64_t>();  // how many of these are filled
     sample.stack.bytes.resize(std::min<uint64_t>(sample.stack.bytes.size(), filled));
     sample.stack.address = sample.registers[kStackPointer].value_or(0);
   }

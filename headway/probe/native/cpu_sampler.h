@@ -14,29 +14,29 @@
 
 namespace headway {
 
-// What a thread was doing on a core at one moment.
+// A hit: what a thread was doing on a core at one moment.
 struct CpuSample {
   pid_t pid = 0, tid = 0;
-  NativeRegisters registers{};  // of the program; none where only the kernel ran
+  NativeRegisters registers{};  // of user code; none if only the kernel ran
   StackCopy stack{};
 };
 
-// Samples of what runs on the cores, by the kernel's clock (perf_event_open): nothing is stopped
-// and no counters of the hardware are needed. With the right to do so it sees all processes of the
-// machine, else the threads it is told of and those they start. Not for several threads.
+// Hits of what runs on the cores, by the kernel's clock (perf_event_open): nothing is stopped and
+// no hardware counters are needed. With sufficient rights it sees all processes of the machine,
+// else the threads it was told to follow and those they start. Not for several threads.
 class CpuSampler {
  public:
-  // nullptr where the kernel refuses; `why_not` then says how to allow it. `hertz`: per core.
+  // nullptr if the kernel refuses; `why_not` then says how to allow it. `hertz`: per core.
   static std::unique_ptr<CpuSampler> open(double hertz, std::string& why_not);
   ~CpuSampler();
   CpuSampler(const CpuSampler&) = delete;
 
   bool sees_all() const { return sees_all_; }
-  // Whose threads to sample from now on, where not all are seen. Threads that these start later
-  // come by themselves. False: they are too many, none is followed.
+  // If not all threads are seen: follow those of this process from now on. Threads that they start
+  // later are included. False: there are too many, and none is followed.
   bool follow(pid_t process);
-  // All samples of this process since the last call. Those that found no room are counted in
-  // lost(), of whatever process.
+  // All hits in this process since the last call. lost() counts those that did not fit into the
+  // ring, of any process.
   void read(pid_t pid, const std::function<void(const CpuSample&)>& take);
   int64_t lost() const { return lost_; }
 
@@ -53,7 +53,7 @@ class CpuSampler {
   void take_record(const std::string& record, const std::function<void(const CpuSample&)>& take);
 
   const double period_ns_;
-  RandomFactor jitter_;  // a period that never changes beats with the steps
+  RandomFactor jitter_;  // a fixed period could fall into step with the program's loop
   bool sees_all_ = false, kernel_too_ = true;
   std::vector<Ring> rings_;            // by core
   std::vector<Descriptor> followers_;  // events of threads that write into these rings

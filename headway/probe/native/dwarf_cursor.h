@@ -7,8 +7,8 @@
 
 namespace headway {
 
-// Takes numbers one after the other from bytes that nobody vouches for. Past the end everything is
-// 0 and good() is false from then on. Refers to the bytes.
+// Reads numbers one after the other from untrusted bytes. Past the end everything is 0, and good()
+// is false from then on. Refers to the bytes.
 class DwarfCursor {
  public:
   explicit DwarfCursor(std::string_view bytes) : bytes_(bytes) {}
@@ -42,7 +42,7 @@ class DwarfCursor {
     }
     return 0;
   }
-  std::string text() {  // up to a 0, which is left behind
+  std::string text() {  // up to a 0, which is skipped
     const size_t end = bytes_.find('\0', at_);
     if (end == std::string_view::npos) return fail(), "";
     std::string out(bytes_.substr(at_, end - at_));

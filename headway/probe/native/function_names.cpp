@@ -38,7 +38,7 @@ std::string readable_name(const std::string& name) {
 
 FunctionNames::FunctionNames(std::shared_ptr<const ElfImage> image) : image_(std::move(image)) {
   const auto& sections = image_->sections();
-  for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {  // the second is a part of the first
+  for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {  // the second is a subset of the first
     for (const Elf64_Shdr& section : sections) {
       if (section.sh_type != type || section.sh_link >= sections.size() || count_ > 0) continue;
       symbols_ = section, names_ = sections[section.sh_link];
@@ -73,7 +73,7 @@ std::string FunctionNames::at(uint64_t address) const {
                                 [](uint64_t a, const Function& f) { return a < f.begin; });
   if (after == functions_.begin()) return "";
   const uint64_t begin = std::prev(after)->begin;
-  // Several may begin there: the first by its place in the file that reaches so far.
+  // Several may begin there: take the first in file order that reaches this address.
   for (size_t n = 0;
        n < kMostAliases && after != functions_.begin() && std::prev(after)->begin == begin; ++n)
     --after;

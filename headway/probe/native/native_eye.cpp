@@ -13,13 +13,13 @@
 namespace headway {
 namespace {
 
-constexpr size_t kThreadsAtOnce = 6;  // that are looked through for takers
+constexpr size_t kThreadsAtOnce = 6;  // threads checked for takers per look
 constexpr size_t kMostTakers = 16;
 constexpr size_t kMostFunctions = 20'000, kMostCounted = 5'000, kMostTold = 24;
 constexpr double kSamplesPerSecond = 100;       // of all cores
-constexpr int64_t kNamesAtOnceNs = 25'000'000;  // tables of names are read in pieces
+constexpr int64_t kNamesAtOnceNs = 25'000'000;  // symbol tables are read in pieces
 
-bool is_neutral(NativeKind kind) {  // says nothing about what for
+bool is_neutral(NativeKind kind) {  // does not say what the work is for
   return kind == NativeKind::kOther || kind == NativeKind::kAllocates ||
          kind == NativeKind::kCopies || kind == NativeKind::kGenerated;
 }
@@ -61,7 +61,7 @@ const NativeEye::Function& NativeEye::function_at(const NativeFrame& frame) {
   const Place place{frame.image, rule ? rule->function : frame.address};
   const auto known = functions_.find(place);
   if (known != functions_.end()) return known->second;
-  if (!frame.image->names.ready()) return kNoFile;  // later
+  if (!frame.image->names.ready()) return kNoFile;  // try again later
   Function out;
   out.name = frame.image->names.at(frame.address);
   out.kind = table_.kind_of(frame.image->library, out.name);
@@ -99,7 +99,7 @@ void NativeEye::add_taker(pid_t tid, double now_s) {
   if (takers_since_s_ < 0) takers_since_s_ = now_s;
 }
 
-// Threads of Python's take elements for whatever they like; those of TensorFlow's own for a step.
+// Python's threads take elements for any purpose, TensorFlow's own threads for a step.
 bool NativeEye::takes_elements(const Kinds& kinds) {
   return kinds.has(NativeKind::kTakesElement) && !kinds.has(NativeKind::kInterprets);
 }
@@ -147,7 +147,7 @@ void NativeEye::take(const CpuSample& sample, bool training, double now_s) {
   const bool main_thread = sample.tid == main_;
   if (!main_thread && takes_elements(kinds)) add_taker(sample.tid, now_s);
   NativeKind about = kinds.innermost;
-  // What the driver does inside has no names; the function that was called tells.
+  // Functions inside the driver have no names; the function that was called tells what it does.
   for (const NativeKind outer : {NativeKind::kUploads, NativeKind::kWaitsForDevice,
                                  NativeKind::kCompiles, NativeKind::kCollectsGarbage})
     if (kinds.has(outer)) about = outer;

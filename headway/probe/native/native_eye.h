@@ -19,43 +19,43 @@
 
 namespace headway {
 
-// What native code of a run does: threads that wait are read from their stacks, those that run are
-// sampled where the kernel allows it. Without that right only the first half is there. Not for
-// several threads.
+// What native code of a run does. Threads that wait are read from their stacks; threads that run
+// are found by hits, if the kernel allows it, else only the first part works. Not for several
+// threads.
 class NativeEye {
  public:
   explicit NativeEye(const NativeTable& table = NativeTable::built_in()) : table_(table) {}
 
-  // Who trains. Called whenever that may have changed.
+  // Says which process trains. Call it whenever that may have changed.
   void watch(pid_t main);
-  // Looks through a few of the main process's threads for those that take elements from a pipeline.
+  // Checks a few of the main process's threads: do they take elements from a pipeline?
   void look_for_takers(const std::vector<ThreadCounters::Thread>& threads, double now_s,
                        int64_t stop_ns);
-  // Takes what was sampled since the last time. `training`: what runs now belongs to it.
+  // Takes the hits since the last call. `training`: code that runs now is part of training.
   void read_samples(bool training, double now_s, int64_t stop_ns);
-  // Reads on in tables of names, for a moment: until a library's are read it has none.
+  // Reads on in the symbol tables for a moment: a library has no names until its table is read.
   void prepare(int64_t stop_ns);
 
-  // What a moment belongs to that Python's stack puts down to this: a step of TensorFlow's that
-  // waits for its pipeline, or compiles, looks like any other step from Python.
+  // The account for a moment that Python's stack assigns to `by_python`: from Python, a step of
+  // TensorFlow's that waits for its pipeline, or compiles, looks like any other step.
   Account account_of(Account by_python, int64_t stop_ns);
 
-  // Is an element of the pipeline wanted now, so that a step cannot go on? Nothing where no thread
-  // that asks for elements was found.
+  // Does a step wait for an element of the pipeline right now? Nothing if no thread that asks for
+  // elements was found.
   std::optional<bool> wants_element(int64_t stop_ns);
-  // What the main thread is about, by the last sample of it since this was asked; where it did not
-  // run, by most of those of its process's other threads. kOther: nothing special, or no samples.
+  // What the main thread does, by its last hit since this was last asked; if it did not run, by
+  // most hits of the other threads of its process. kOther: nothing special, or no hits.
   NativeKind now();
 
   void put_into(Outside& out) const;
-  // Drops what can be read again; so many bytes there are of it.
+  // Drops what can be read again; kept_bytes() says how much that is.
   void forget();
   size_t kept_bytes() const { return images_.kept_bytes(); }
 
  private:
   struct Function {
     NativeKind kind = NativeKind::kOther;
-    std::string name{};  // as people read it; empty: none
+    std::string name{};  // as people read it; empty: has no name
   };
   struct Place {
     const NativeImage* image;
@@ -67,11 +67,11 @@ class NativeEye {
       return std::hash<const void*>()(p.image) ^ (p.function * 0x9e3779b97f4a7c15ull);
     }
   };
-  struct Kinds {  // of a stack
+  struct Kinds {  // found on one stack
     NativeKind innermost = NativeKind::kOther;
     const Function* function = nullptr;  // that one
     std::string library{};
-    uint32_t all = 0;  // a bit for each
+    uint32_t all = 0;  // one bit for each kind
 
     bool has(NativeKind kind) const { return all >> static_cast<int>(kind) & 1; }
   };
@@ -88,7 +88,7 @@ class NativeEye {
   pid_t main_ = 0;
   std::unordered_map<Place, Function, HashOfPlace> functions_;
   std::set<pid_t> takers_;
-  double takers_since_s_ = -1;  // the first was found then
+  double takers_since_s_ = -1;  // when the first was found; -1: none
   size_t next_thread_ = 0;
 
   std::unique_ptr<CpuSampler> sampler_;

@@ -11,10 +11,10 @@
 
 #include "headway/core/clock.h"
 
-// A stand-in for TensorFlow's operator: what the eye goes by is the name on the stack.
+// Stands in for TensorFlow's operator: the eye recognises it by its name on the stack.
 namespace tensorflow::data {
 struct IteratorGetNextOp {
-  // Waits for a byte: 0 ends it, 1 makes it work for ever.
+  // Waits for a byte: 0 ends it, 1 makes it work forever.
   __attribute__((noinline, no_sanitize("address", "undefined"))) static void DoCompute(int fd) {
     char byte = 0;
     while (::syscall(SYS_read, fd, &byte, 1) < 0) continue;
@@ -32,7 +32,7 @@ namespace {
 
 constexpr int64_t kLongNs = 2'000'000'000;
 
-// A process whose second thread takes an element, and waits elsewhere from then on.
+// A process whose second thread takes an element, and then waits elsewhere.
 class Program {
  public:
   Program() {

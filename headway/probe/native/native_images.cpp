@@ -8,9 +8,8 @@ namespace {
 constexpr size_t kMostImages = 100;  // each is an open file
 constexpr uint64_t kLargestFile = uint64_t{4} << 30;
 
-// Names that a distribution keeps apart from a library (Debian: packages -dbg and -dbgsym).
-std::shared_ptr<const ElfImage> kept_apart(pid_t pid, const FileUser& user,
-                                           const ElfImage& image) {
+// Symbols that a distribution ships separately from a library (Debian: packages -dbg and -dbgsym).
+std::shared_ptr<const ElfImage> kept_apart(pid_t pid, const FileUser& user, const ElfImage& image) {
   const std::string id = image.build_id();
   if (id.size() < 3) return nullptr;
   const std::string path =

@@ -13,21 +13,21 @@
 
 namespace headway {
 
-// A program or library that watched processes run.
+// A program or library whose code watched processes run.
 struct NativeImage {
-  std::string library{};  // its name without folders: "libtorch_cpu.so"
+  std::string library{};  // file name without folders: "libtorch_cpu.so"
   std::shared_ptr<const ElfImage> file;
   std::unique_ptr<CallFrames> frames;  // nullptr: none described
   FunctionNames names;
 };
 
-// All that were met, each opened once however many processes have it loaded. Not for several
+// All images seen so far, each opened once however many processes have loaded it. Not for several
 // threads.
 class NativeImages {
  public:
-  // nullptr: cannot be opened, is no 64-bit ELF file, or there are too many.
+  // nullptr: it cannot be opened, is not a 64-bit ELF file, or there are too many.
   NativeImage* of(pid_t pid, const FileUser& user, const CodeMap::Piece& piece);
-  // Reads on in the tables of names of those that were met, until this moment.
+  // Reads on in their symbol tables, until this moment.
   void prepare(int64_t until_ns);
   size_t kept_bytes() const;
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostFrames = 96, kPage = 4096, kPages = 8, kMostOperations = 64;
 constexpr size_t kLongestPrologue = 48, kLongestCall = 8;
-constexpr int64_t kMapAgainNs = 3'000'000'000;  // for a place that is not on it
+constexpr int64_t kMapAgainNs = 3'000'000'000;  // before reading it again for an unknown address
 constexpr int64_t kOldMapNs = 15'000'000'000;
 
 std::optional<uint64_t> word_at(const StackCopy& stack, uint64_t address) {
@@ -23,7 +23,7 @@ std::optional<uint64_t> word_at(const StackCopy& stack, uint64_t address) {
   return TargetBytes(stack.bytes.data(), stack.bytes.size()).at<uint64_t>(address - stack.address);
 }
 
-// The part of DWARF's little language that compilers use for call frames: a stack of numbers.
+// The part of the DWARF expression language that compilers use for call frames: a stack machine.
 class FrameCode {
  public:
   FrameCode(const NativeRegisters& registers, const StackCopy& stack)
@@ -59,7 +59,7 @@ class FrameCode {
       return push(*registers_[reg] + offset);
     }
     switch (operation) {
-      case 0x06: {  // what stands there
+      case 0x06: {  // read the memory at this address
         const auto address = pop();
         return address && push(word_at(stack_, *address));
       }
@@ -94,7 +94,7 @@ class FrameCode {
   std::vector<uint64_t> values_;
 };
 
-// The caller's registers; nothing at the outermost frame, or where they cannot be known.
+// The caller's registers; nothing at the outermost frame, or if they cannot be determined.
 std::optional<NativeRegisters> caller_of(const NativeRegisters& registers, const FrameRule& rule,
                                          const StackCopy& stack) {
   using How = FrameRule::How;
@@ -130,7 +130,7 @@ std::optional<NativeRegisters> caller_of(const NativeRegisters& registers, const
   return out;
 }
 
-// Where a thread waits: its stack pointer and its place in the code.
+// Where a thread waits: its stack pointer and its address in the code.
 struct Standing {
   bool runs = false;
   unsigned long long stack = 0, place = 0;
@@ -166,7 +166,7 @@ const CodeMap::Piece* NativeStacks::piece_at(uint64_t address) {
 
 std::optional<NativeFrame> NativeStacks::frame_at(uint64_t place) {
   const CodeMap::Piece* piece = piece_at(place);
-  if (!piece) return std::nullopt;  // no code: what led here was no return address
+  if (!piece) return std::nullopt;  // no code: so it was not a return address
   const auto [known, is_new] = opened_.try_emplace(piece->begin, nullptr);
   if (is_new) known->second = images_.of(pid_, user_, *piece);
   NativeImage* image = known->second;
@@ -175,7 +175,7 @@ std::optional<NativeFrame> NativeStacks::frame_at(uint64_t place) {
   return NativeFrame{address ? image : nullptr, address.value_or(place), piece->is_generated()};
 }
 
-// By the function's first instructions; what is found there must be a place behind a call.
+// By the function's first instructions; the value found there must be an address after a call.
 std::optional<uint64_t> NativeStacks::frame_pointer_of(const NativeFrame& frame, FrameRule rule,
                                                        uint64_t stack_pointer,
                                                        const StackCopy& stack) {
@@ -183,7 +183,7 @@ std::optional<uint64_t> NativeStacks::frame_pointer_of(const NativeFrame& frame,
     const auto offset = from.image->file->offset_of(address);
     return offset ? from.image->file->part(*offset, bytes) : "";
   };
-  size_t saved = 0;  // registers that it keeps for its caller, besides the frame pointer
+  size_t saved = 0;  // registers it saves for its caller, besides the frame pointer
   for (size_t reg = 0; reg < kReturnAddress; ++reg)
     saved += reg != kFramePointer && rule.registers[reg].how == FrameRule::How::kInMemory;
   const auto below = below_frame_pointer(code_at(frame, rule.function, kLongestPrologue),
@@ -191,14 +191,14 @@ std::optional<uint64_t> NativeStacks::frame_pointer_of(const NativeFrame& frame,
   if (!below) return std::nullopt;
   const uint64_t out = stack_pointer + *below;
   const auto outer = word_at(stack, out), returns_to = word_at(stack, out + 8);
-  if (!outer || !returns_to || *outer <= out) return std::nullopt;  // the caller's lies above
+  if (!outer || !returns_to || *outer <= out) return std::nullopt;  // the caller's is above
   const auto caller = frame_at(*returns_to - 1);
   if (!caller || !caller->image || caller->address < kLongestCall) return std::nullopt;
-  const uint64_t behind = caller->address + 1;
-  const std::string code = code_at(*caller, behind - kLongestCall, kLongestCall);
+  const uint64_t after_call = caller->address + 1;
+  const std::string code = code_at(*caller, after_call - kLongestCall, kLongestCall);
   if (!ends_in_call(code)) return std::nullopt;
-  if (const auto target = called_place(code, behind); target && caller->image == frame.image) {
-    // It says whom it calls: this function, or a piece of code that jumps on (a PLT).
+  if (const auto target = called_place(code, after_call); target && caller->image == frame.image) {
+    // The instruction says what it calls: this function, or code that jumps to it (a PLT entry).
     const FrameRule* called = frame.image->frames->at(*target);
     if (called && called->code.empty() && called->function != rule.function) return std::nullopt;
   }
@@ -209,9 +209,9 @@ std::vector<NativeFrame> NativeStacks::walk(NativeRegisters registers, const Sta
                                             bool* whole) {
   std::vector<NativeFrame> out;
   if (whole) *whole = false;
-  bool behind = false;  // a return address: the call stands before it
+  bool is_return_address = false;  // then the call is before it
   while (out.size() < kMostFrames && registers[kReturnAddress]) {
-    const auto frame = frame_at(*registers[kReturnAddress] - (behind ? 1 : 0));
+    const auto frame = frame_at(*registers[kReturnAddress] - (is_return_address ? 1 : 0));
     if (!frame) break;
     out.push_back(*frame);
     if (!frame->image || !frame->image->frames) break;
@@ -221,14 +221,14 @@ std::vector<NativeFrame> NativeStacks::walk(NativeRegisters registers, const Sta
     if (rule->code.empty() && rule->base == kFramePointer && !registers[kFramePointer] &&
         registers[kStackPointer]) {
       registers[kFramePointer] = frame_pointer_of(*frame, *rule, *registers[kStackPointer], stack);
-      rule = frame->image->frames->at(frame->address);  // that may have asked for others
+      rule = frame->image->frames->at(frame->address);  // that may have replaced it
     }
     const auto caller = caller_of(registers, *rule, stack);
-    // Stacks grow downwards: a caller's lies above, but for a function that has not begun yet.
+    // Stacks grow downwards: a caller's is above, except in a function that has not begun yet.
     if (!caller || !(*caller)[kStackPointer] ||
         *(*caller)[kStackPointer] <= registers[kStackPointer].value_or(0))
       break;
-    behind = !rule->interrupted;
+    is_return_address = !rule->interrupted;
     registers = *caller;
   }
   return out;
@@ -240,7 +240,7 @@ std::vector<NativeFrame> NativeStacks::waiting(pid_t tid, const MemoryReader& me
   if (runs && standing) *runs = standing->runs;
   if (!standing || standing->runs) return {};
   StackCopy stack{standing->stack, std::string(kPages * kPage, '\0')};
-  std::vector<MemoryReader::Piece> pieces;  // by pages, since the last ones may not be there
+  std::vector<MemoryReader::Piece> pieces;  // one per page, since the last ones may not exist
   for (size_t from = 0; from < stack.bytes.size();) {
     const size_t bytes =
         std::min(stack.bytes.size() - from, kPage - (stack.address + from) % kPage);

@@ -15,8 +15,8 @@
 #include "headway/core/clock.h"
 #include "headway/probe/native/cpu_sampler.h"
 
-// Functions that a child of the test runs, with names that are not changed by the compiler; plain
-// ones, since a sanitizer gives its functions frames that only their registers tell.
+// Functions that a child of the test runs, with names that the compiler does not change. Not
+// sanitized, because sanitizers add frames that only registers describe.
 #define HEADWAY_PLAIN __attribute__((noinline, no_sanitize("address", "undefined")))
 extern "C" {
 HEADWAY_PLAIN void headway_test_innermost(int fd) {
@@ -24,7 +24,7 @@ HEADWAY_PLAIN void headway_test_innermost(int fd) {
   while (::syscall(SYS_read, fd, &byte, 1) != 0) continue;  // no sanitizer stands in between
 }
 HEADWAY_PLAIN void headway_test_middle(int fd) {
-  // Takes its room at run time: such frames are found by the frame pointer.
+  // Allocates at run time: such frames are found through the frame pointer.
   volatile char* room = static_cast<char*>(__builtin_alloca(static_cast<size_t>(fd) * 16 + 64));
   room[0] = 1;
   headway_test_innermost(fd);
@@ -167,12 +167,12 @@ TEST(CpuSampler, SeesWhatBurnsTheCore) {
   EXPECT_EQ(called, burning);
 }
 
-// 0: samples came, from a thread that was started later, too. 77: refused.
+// 0: hits were recorded, also from a thread that started later. 77: refused.
 int sample_as_an_ordinary_user() {
   constexpr int kRefused = 77, kNobody = 65'534;
   if (::setresgid(kNobody, kNobody, kNobody) != 0 || ::setresuid(kNobody, kNobody, kNobody) != 0)
     return 1;
-  ::prctl(PR_SET_DUMPABLE, 1);  // who changes his number cannot be looked at until he says so
+  ::prctl(PR_SET_DUMPABLE, 1);  // a process that changed its user must allow being read
   std::string why_not;
   const auto sampler = CpuSampler::open(199, why_not);
   if (!sampler) return kRefused;

@@ -27,7 +27,7 @@ NativeTable::NativeTable(std::string_view text, const std::string& file) {
     if (!(words >> kind) || kind[0] == '#') continue;
     const auto known = from_text<NativeKind>(kind);
     if (!known || !(words >> library >> function) || words >> more)
-      throw Error(fmt::format("{}:{}: not understood: {}", file, number, line),
+      throw Error(fmt::format("{}:{}: invalid line: {}", file, number, line),
                   "write KIND LIBRARY FUNCTION, as in: decodes libjpeg *");
     Line& out = lines_.emplace_back();
     out.kind = *known;
@@ -50,7 +50,7 @@ NativeTable NativeTable::with_lines_of(const std::string& file) {
   std::ifstream in(file);
   std::ostringstream text;
   if (!in || !(text << in.rdbuf()))
-    throw Error(fmt::format("{}: cannot be read, or is empty", file),
+    throw Error(fmt::format("the native table {} cannot be read or is empty", file),
                 "give a file with lines KIND LIBRARY FUNCTION, as in: decodes libmine *");
   NativeTable out(text.str(), file);
   out.lines_.insert(out.lines_.end(), built_in().lines_.begin(), built_in().lines_.end());

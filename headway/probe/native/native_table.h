@@ -8,18 +8,18 @@
 
 namespace headway {
 
-// Which function of which library does what: a list of lines, of which the first that fits counts.
-// The format stands at the top of native.table, which comes with the program.
+// Which function of which library does what: a list of lines; the first line that matches counts.
+// The format is described at the top of native.table, which is built into the program.
 class NativeTable {
  public:
-  // Error with the file's name and line where one is not understood.
+  // Throws Error with file name and line if a line is not understood.
   NativeTable(std::string_view text, const std::string& file);
   static const NativeTable& built_in();
-  // A file of the user's, whose lines come before the built-in ones. Error also where it cannot be
-  // read.
+  // Reads a file of the user's, whose lines come before the built-in ones. Throws Error also if it
+  // cannot be read.
   static NativeTable with_lines_of(const std::string& file);
 
-  // kOther: in no line. `function` may be empty: not known.
+  // kOther: no line matches. `function` may be empty: not known.
   NativeKind kind_of(std::string_view library, std::string_view function) const;
 
   size_t size() const { return lines_.size(); }

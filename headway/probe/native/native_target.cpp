@@ -1,6 +1,6 @@
-// A program for native_targets_test to look at: compiled apart, stripped or static, by no sanitizer.
+// A program for native_targets_test: compiled separately, stripped or static, without sanitizers.
 //   native_target wait | burn | generated | threads NUMBER
-// It says "ready" and then does so for ever.
+// It says "ready" and then does so forever.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ __attribute__((noinline)) void target_burns() {
     turns = next;
   }
 }
-// Two bytes of code that jump to themselves, in memory that no file stands behind.
+// Two bytes of code that jump to themselves, in memory that belongs to no file.
 __attribute__((noinline)) void target_generates() {
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) std::abort();

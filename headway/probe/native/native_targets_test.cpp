@@ -1,5 +1,5 @@
-// The native eye on programs that tell little: without symbols, without libraries, with code that
-// was made a moment ago, with thousands of threads.
+// The native eye on difficult programs: without symbols, without libraries, with code that was just
+// generated, with thousands of threads.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -48,7 +48,7 @@ class Target {
   int threads_ = -1;
 };
 
-// Looks as the watcher does, and gives what was seen.
+// Looks as the watcher does, and returns what was seen.
 Outside seen_of(const Target& target, int looks = 40) {
   NativeEye eye;
   eye.watch(target.pid());
@@ -68,7 +68,7 @@ Outside seen_of(const Target& target, int looks = 40) {
   return out;
 }
 
-// Of what was sampled, the function that ran most.
+// The function with the most hits.
 std::string hottest(const Outside& seen) {
   return seen.native.functions.empty() ? "" : seen.native.functions[0].function;
 }

@@ -11,7 +11,7 @@ bool next_is(std::string_view code, size_t at, std::string_view bytes) {
   return at <= code.size() && code.substr(at).starts_with(bytes);
 }
 
-// The stack pointer is changed in a way that depends on its value: "and rsp, -32".
+// The stack pointer changes in a way that depends on its value: "and rsp, -32".
 constexpr std::string_view kAligns[] = {{"\x48\x83\xe4", 3}, {"\x48\x81\xe4", 3}};
 
 }  // namespace
@@ -57,8 +57,8 @@ bool ends_in_call(std::string_view code) {
   const auto back = [&](size_t bytes) {
     return bytes <= code.size() ? static_cast<uint8_t>(code[code.size() - bytes]) : 0;
   };
-  if (back(5) == 0xe8) return true;  // to a place
-  // Through a register or memory: ff /2, with what the second byte says behind it.
+  if (back(5) == 0xe8) return true;  // to a fixed address
+  // Through a register or memory: ff /2, followed by what its second byte requires.
   const auto calls = [](uint8_t second) { return (second & 0x38) == 0x10; };
   const auto mode = [](uint8_t second) { return second >> 6; };
   const auto has_index = [](uint8_t second) { return (second & 7) == 4 && second >> 6 != 3; };

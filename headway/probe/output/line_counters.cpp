@@ -8,19 +8,19 @@ namespace {
 
 constexpr size_t kMostShapes = 64, kMostNumbers = 8, kLongestLine = 300;
 constexpr int64_t kRises = 3;
-constexpr double kNearlyAlways = 0.75;  // it begins anew with every epoch
+constexpr double kNearlyAlways = 0.75;  // it starts again with every epoch
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 
 struct Read {
   std::string shape{};
-  std::vector<int64_t> numbers{};  // whole ones
+  std::vector<int64_t> numbers{};  // whole numbers only
 };
 
 Read read(std::string_view line) {
   Read out;
-  std::string word;  // the last one before a number, in small letters
+  std::string word;  // the last one before a number, in lower case
   for (size_t i = 0; i < line.size();) {
     const char c = line[i];
     if (!is_digit(c)) {

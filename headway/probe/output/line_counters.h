@@ -9,12 +9,12 @@
 
 namespace headway {
 
-// Lines that a program prints again and again, alike but for their numbers: which of those numbers
-// counts what was done? "epoch 1 rows 500 rmse 1.02", then "epoch 1 rows 1000 rmse 0.97": rows. The
-// number of the epoch does not count.
+// Finds the count in lines that a program prints again and again, alike except for their numbers:
+// "epoch 1 rows 500 rmse 1.02", then "epoch 1 rows 1000 rmse 0.97" counts rows. The number of the
+// epoch is not used.
 class LineCounters {
  public:
-  // The count that this line gives, once such a number has risen from line to line.
+  // The count in this line, once such a number has risen from line to line.
   std::optional<int64_t> count_in(std::string_view line);
 
  private:
@@ -23,7 +23,7 @@ class LineCounters {
     std::vector<int64_t> rises{};  // of each number
     int64_t repeats = 0;
   };
-  std::map<std::string, Shape, std::less<>> shapes_;  // lines without their numbers
+  std::map<std::string, Shape, std::less<>> shapes_;  // keys: lines without their numbers
 };
 
 }  // namespace headway

@@ -50,7 +50,7 @@ Rank rank_of(std::string_view word) {
 
 bool is_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '/'; }
 
-// "0.53", "-1e-3", "nan", "inf", "tensor(0.53, ...)"; where it ends.
+// "0.53", "-1e-3", "nan", "inf", "tensor(0.53, ...)"; `end`: where it ends.
 std::optional<double> number_at(const std::string& text, size_t at, size_t& end) {
   for (const char* around : {"tensor(", "array(", "np.float32(", "np.float64("})
     if (text.compare(at, std::char_traits<char>::length(around), around) == 0)
@@ -77,9 +77,9 @@ std::optional<double> number_at(const std::string& text, size_t at, size_t& end)
   return value;
 }
 
-// Behind the word: "loss: 0.5", "loss 'x' is 0.5", "loss at step 100: 0.5".
-std::optional<double> value_behind(const std::string& text, size_t at,
-                                   std::string_view* said = nullptr) {
+// The value after the word: "loss: 0.5", "loss 'x' is 0.5", "loss at step 100: 0.5".
+std::optional<double> value_after(const std::string& text, size_t at,
+                                  std::string_view* said = nullptr) {
   const auto skip = [&] {
     while (at < text.size() &&
            std::string_view(" \t:='\"|[(>~").find(text[at]) != std::string_view::npos)
@@ -103,12 +103,12 @@ std::optional<double> value_behind(const std::string& text, size_t at,
   return value;
 }
 
-// "0.000" may have been 0.0004; "0.0" and "0.00e+00" are what Python writes of nothing at all.
+// "0.000" may have been 0.0004; "0.0" and "0.00e+00" are how Python writes exactly zero.
 bool is_rounded_away(double value, std::string_view said) {
   return value == 0 && said != "0.0" && said != "0" && said.find('e') == std::string_view::npos;
 }
 
-// Of a line, as much as is read.
+// The part of the line that is read, in lower case.
 std::string small_letters(std::string_view line) {
   std::string text(line.substr(0, kMostRead));
   std::transform(text.begin(), text.end(), text.begin(),
@@ -116,10 +116,10 @@ std::string small_letters(std::string_view line) {
   return text;
 }
 
-// Calls `take` with each word that names a loss of training, its rank, and where it ends.
+// Calls `take` with each word that names a training loss, its rank, and where it ends.
 template <typename F>
 void each_loss(const std::string& text, F&& take) {
-  bool of_others = false;  // the word before, with nothing but a blank between, says so
+  bool of_others = false;  // the word before, separated only by a blank, says so
   for (size_t i = 0; i < text.size();) {
     if (!is_word(text[i])) {
       ++i;
@@ -146,7 +146,7 @@ std::optional<double> rate_in(std::string_view line) {
           (end < text.size() && is_word(text[end])))
         continue;
       std::string_view said;
-      const auto value = value_behind(text, end, &said);
+      const auto value = value_after(text, end, &said);
       if (value && std::isfinite(*value) && !is_rounded_away(*value, said)) return value;
     }
   }
@@ -160,12 +160,12 @@ std::optional<double> loss_in(std::string_view line) {
   Rank best_rank = kNone;
   each_loss(text, [&](Rank rank, std::string_view word, size_t end) {
     if (rank <= best_rank) return;
-    auto value = value_behind(text, end);
+    auto value = value_after(text, end);
     if (!value) return;
     if (has_part(word, {"elbo"})) *value = std::abs(*value);  // the loss is its negative
     best = value, best_rank = rank;
   });
-  // "train 0.53" may be anything where no epoch and no step is named.
+  // "train 0.53" may be anything if the line names no epoch and no step.
   if (best_rank == kByTheWay && text.find("epoch") == std::string::npos &&
       text.find("step") == std::string::npos && text.find("iter") == std::string::npos)
     return std::nullopt;
@@ -190,7 +190,7 @@ bool tells_several_losses(std::string_view line) {
   int told = 0;
   bool whole = false;
   each_loss(text, [&](Rank rank, std::string_view word, size_t end) {
-    if (rank != kLoss || !value_behind(text, end)) return;
+    if (rank != kLoss || !value_after(text, end)) return;
     ++told;
     whole |= word == "loss" || has_part(word, {"total", "train", "trainloss", "training"});
   });
@@ -204,7 +204,7 @@ bool tells_reward(std::string_view line) {
     while (end < text.size() && is_word(text[end])) ++end;
     if (has_part(std::string_view(text).substr(i, end - i),
                  {"reward", "rewards", "return", "returns", "episode", "episodes"}) &&
-        value_behind(text, end))
+        value_after(text, end))
       return true;
     i = end + 1;
   }

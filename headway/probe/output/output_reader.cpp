@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kLongestLine = 4000;
 constexpr int64_t kMostSteps = int64_t{1} << 50;
 constexpr size_t kMostRemarks = 20, kMostBars = 32;
-constexpr double kStepMemory = 0.7;  // how much of the old pace stays when a new one is seen
+constexpr double kStepMemory = 0.7;  // share of the old pace that is kept when a new one is seen
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -31,7 +31,7 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// The whole number behind `key` and what may stand between: "step 12", "step: 12", "step=[12".
+// The whole number after `key`: "step 12", "step: 12", "step=[12".
 std::optional<int64_t> number_after(const std::string& text, std::string_view key,
                                     size_t* end = nullptr) {
   for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) {
@@ -52,7 +52,7 @@ bool isdigit_at(const std::string& text, size_t at) {
   return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]));
 }
 
-// "/31" right here; -1: something else.
+// "/31" at this position; -1: something else.
 int64_t of_how_many(const std::string& text, size_t at) {
   while (at < text.size() && text[at] == ' ') ++at;
   if (at + 1 >= text.size() || text[at] != '/') return -1;
@@ -62,7 +62,7 @@ int64_t of_how_many(const std::string& text, size_t at) {
   return std::strtoll(text.c_str() + at, nullptr, 10);
 }
 
-// Bars that do not count steps of training.
+// Progress bars that do not count training steps.
 bool names_other_work(const std::string& head) {
   for (const char* word : {"validat", "sanity", "eval", "test", "predict", "download", "loading",
                            "tokeniz", "map:", "map (", "generating", "filter"})
@@ -137,7 +137,7 @@ void OutputReader::take(std::string_view bytes, double now_s, bool errors) {
   output_.last_s = now_s;
   std::string& partial = partial_[errors];
   for (const char c : bytes) {
-    // Keras steps back over its bar before it draws the next one.
+    // Keras moves back over its bar before it draws the next one.
     if (c == '\n' || c == '\r' || (c == '\b' && !partial.empty())) {
       if (!torn_[errors]) take_line(without_escapes(partial), partial_s_[errors]);
       torn_[errors] = torn_[errors] && c == '\b';
@@ -148,7 +148,7 @@ void OutputReader::take(std::string_view bytes, double now_s, bool errors) {
       partial_s_[errors] = now_s;
     }
   }
-  // A progress bar may end each turn with nothing at all; reading the same line twice does no harm.
+  // A progress bar may end a redraw with no character at all; reading a line twice does no harm.
   if (!torn_[errors] && partial.size() > 8) {
     const std::string line = without_escapes(partial);
     if (!keras_line(line, now_s)) tqdm_line(line, now_s);
@@ -239,17 +239,17 @@ void OutputReader::plain_line(const std::string& line, double now_s) {
   const auto named = number_after(small, "epoch", &end);
   if (named) {
     epoch = *named;
-    // Hugging Face's Trainer says "'epoch': 0.5": how many are done, not which one it is.
+    // Hugging Face's Trainer prints "'epoch': 0.5": how many are done, not the number of this one.
     if (end + 1 < small.size() && small[end] == '.' && isdigit_at(small, end + 1)) ++epoch;
     if (const int64_t of = of_how_many(small, end); of > 0) progress_.epochs = of;
   }
   bool found = false;
   for (const std::string_view word :
        {"step", "iter", "iteration", "batch", "minibatch", "update", "it", "steps"}) {
-    // Words of prose, but where a loss stands beside them.
+    // These are ordinary words unless a loss is beside them.
     if ((word == "it" || word == "update" || word == "steps") && !loss_in(line)) continue;
     if (const auto step = number_after(small, word, &end)) {
-      // "batch 32" may be a size, which never changes.
+      // "batch 32" may be a size, if it never changes.
       const bool may_be_a_size = (word == "batch" || word == "minibatch") && !loss_in(line);
       const auto before = may_be_a_size ? std::exchange(last_batch_, *step) : std::nullopt;
       if (may_be_a_size && (!before || *before == *step)) break;
@@ -282,7 +282,7 @@ void OutputReader::at_step(int64_t epoch, int64_t step, int64_t of, double now_s
   if (step < 0 || step > kMostSteps) return;
   if (joins_late_) last_epoch_ = epoch, last_step_ = step, joins_late_ = false;
   int64_t done = step - last_step_;
-  // An epoch that begins anew, or a count that goes on through all of them.
+  // An epoch begins again, or the count continues through all epochs.
   if (done < 0 || (epoch != last_epoch_ && done == 0)) done = step;
   made(done, now_s);
   progress_.epoch = epoch, progress_.step = step;
@@ -302,11 +302,11 @@ void OutputReader::made(int64_t steps, double now_s) {
   p.last_step_s = now_s;
 }
 
-// Losses of lines that are whole: a bar's last turn may be read twice.
+// Losses from complete lines only: the last state of a bar may be read twice.
 void OutputReader::note_loss(const std::string& line, bool bar, double now_s) {
   if (validating_ && !contains(line, "val_")) return;
   auto value = loss_in(line);
-  // A line that counts and tells no loss by a known name: what is no number says enough.
+  // The line has a count but no loss with a known name: a NaN in it is enough.
   const bool counts = progress_.last_step_s == now_s && progress_.steps > 0;
   if (!value && counts && tells_nan(line)) value = std::numeric_limits<double>::quiet_NaN();
   if (!value) return;
@@ -318,8 +318,8 @@ void OutputReader::note_loss(const std::string& line, bool bar, double now_s) {
   progress_.loss = losses_.last, progress_.first_loss = losses_.first;
 }
 
-// tqdm draws what it was last told until it is told anew. How often that happens shows in the steps
-// before it was told first.
+// tqdm redraws its last text until it gets a new one. How often that happens is known from the
+// steps before the first text.
 bool OutputReader::is_drawn_again(const std::string& line) {
   const size_t rate = std::max(line.rfind("it/s,") + 1, line.rfind("s/it,") + 1);
   if (rate == 0) return false;
@@ -357,9 +357,9 @@ void OutputReader::remark(const std::string& line, double now_s) {
   if (contains(line, "triggered tf.function retracing")) ++output_.retracings;
   const Remark kind = remark_in(line);
   if (kind == Remark::kOther || output_.remarks.size() >= kMostRemarks) return;
-  // Keras says so, too, where it learns the length of the data by reading to their end.
+  // Keras prints this, too, when it finds out the length of the data by reading to the end.
   if (learns_length_ && kind == Remark::kOutOfData) return;
-  const size_t warning = line.find("Warning: ");  // behind the library's own file and line
+  const size_t warning = line.find("Warning: ");  // after the library's own file and line
   const std::string said =
       redact_exception(line.substr(warning == std::string::npos ? 0 : warning + 9)).substr(0, 300);
   const auto same = [&](const SeenRemark& known) { return known.text == said; };
@@ -367,7 +367,7 @@ void OutputReader::remark(const std::string& line, double now_s) {
     output_.remarks.push_back({kind, said});
 }
 
-// '  File "train.py", line 12, in main', then the source, at last "ValueError: what".
+// '  File "train.py", line 12, in main', then the source, finally "ValueError: what".
 void OutputReader::traceback_line(const std::string& line) {
   if (contains(line, "Traceback (most recent call last)")) {
     in_traceback_ = output_.traceback = true;

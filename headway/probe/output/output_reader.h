@@ -14,33 +14,33 @@
 
 namespace headway {
 
-// Reads a training program's output as it comes: progress lines of Keras, tqdm, Lightning and plain
-// prints, TensorFlow's own remarks, tracebacks. Pure: the time is given.
+// Reads a training program's output as it arrives: progress lines of Keras, tqdm, Lightning and
+// plain prints, TensorFlow's own messages, tracebacks. Pure: the caller gives the time.
 //
 //   OutputReader reader;
 //   reader.take("Epoch 1/10\n 12/31 ... 110ms/step - loss: 1.2\r", 3.5);
 //   reader.progress().step  // 12
 class OutputReader {
  public:
-  // `bytes` came at `now_s`; `errors`: on standard error.
+  // `bytes` arrived at `now_s`; `errors`: on standard error.
   void take(std::string_view bytes, double now_s, bool errors = false);
-  // So much came and was not seen: the line it began or ended in is not read.
+  // So many bytes were missed: the lines in which the gap begins and ends are not read.
   void lose(int64_t bytes, double now_s, bool errors = false);
 
   const SeenProgress& progress() const { return progress_; }
   const SeenOutput& output() const { return output_; }
   const LossSeries& losses() const { return losses_; }
-  // Steps since the watch began as counted elsewhere: for losses of lines that count none.
+  // Steps since the watch began, counted elsewhere; for lines that tell a loss but no step.
   void steps_are(int64_t steps) { other_steps_ = steps; }
-  // Whether the program uses one. Where none does, any line that counts tells of progress; else it
-  // must tell a loss, too.
+  // Whether the program uses a framework. If not, any line with a count shows progress; else the
+  // line must tell a loss, too.
   void framework(bool used) { framework_ = used; }
-  // The program ran before it was watched: what its first line counts was not made meanwhile.
+  // The program ran before the watch began: the count in its first line includes earlier steps.
   void joins_late() {
     joins_late_ = true;
     told_every_ = std::numeric_limits<int64_t>::max();
   }
-  // The training thread validates: bars and losses of now are not of training.
+  // While the training thread validates, bars and losses are not about training.
   void validates(bool now) { validating_ = now; }
 
  private:
@@ -60,25 +60,25 @@ class OutputReader {
   SeenOutput output_{.watched = true};
   LossSeries losses_;
   int64_t other_steps_ = 0;
-  double partial_s_[2] = {};  // when the last of it came
+  double partial_s_[2] = {};  // when the last part of it arrived
   std::string partial_[2];    // standard output and standard error
-  bool torn_[2] = {};         // what is left of a line that was not seen whole
+  bool torn_[2] = {};         // the rest of a line that was not seen whole
   bool in_traceback_ = false;
-  bool learns_length_ = false;  // Keras was not told how many steps an epoch has
+  bool learns_length_ = false;  // Keras does not know how many steps an epoch has
   bool validating_ = false;
   bool framework_ = true;
   bool joins_late_ = false;
   int64_t last_epoch_ = 0, last_step_ = 0;
-  std::optional<int64_t> last_batch_{};  // told as "batch 32", without a loss beside it
+  std::optional<int64_t> last_batch_{};  // from "batch 32" without a loss beside it
   std::map<std::pair<int64_t, int64_t>, int64_t>
       bars_;  // tqdm's by epoch and length: the last step
   LineCounters counters_;
-  // What tqdm's bar was told last (its loss, for one), when, and in how many steps; -1: not known.
+  // The last text in tqdm's bar (its loss, say), at which step, and how many apart; -1: unknown.
   std::string told_by_bar_{};
   int64_t told_at_ = 0, told_every_ = -1;
 };
 
-// Without colours and cursor movements.
+// Removes colours and cursor movements.
 std::string without_escapes(std::string_view text);
 
 }  // namespace headway

@@ -184,7 +184,7 @@ TEST(OutputReader, ABarThatIsDrawnAgainTellsNoNewLoss) {
   OutputReader reader;
   for (int step = 1; step <= 100; ++step) {
     std::string line = std::to_string(step) + "/900 [00:01<00:09, 10.0it/s";
-    // Told at every tenth step, and at step 60 the same as before.
+    // A new text at every tenth step; at step 60 it equals the one before.
     if (step >= 10)
       line += std::string(", loss=0.") + (step / 10 == 6 ? '5' : char('0' + step / 10 % 10));
     reader.take("  1%|#  | " + line + "]\r", 0.1 * step);

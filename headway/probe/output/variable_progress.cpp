@@ -12,21 +12,21 @@
 namespace headway {
 namespace {
 
-// Best first. From `kWeak` on they may count anything, the files that a generator tries in vain
-// among them: there the loop must be one that trains.
+// Best first. From `kWeak` on they may count anything, for example files that a generator tries
+// without success: these count only in a loop that trains.
 constexpr std::string_view kCountSteps[] = {
     "global_step", "step",      "batch_idx", "batch_index", "batch_id", "iteration", "begin_step",
     "batch_no",    "minibatch", "update",    "iter",        "iters",    "it",        "batch",
     "b",           "i",         "n",         "k",           "t",        "epoch"};
 constexpr size_t kWeak = 7, kEpoch = std::size(kCountSteps) - 1;
-constexpr double kShortEpochS = 2;     // what takes no longer may be the step itself
-constexpr int64_t kSmallestBatch = 4;  // that a stride is taken for
-constexpr int64_t kChanges = 2;        // before it is believed
-constexpr double kSteadilyS = 5;       // it must rise for so long where no step can be seen
-constexpr int64_t kRises = 4;          // ... and so often
-constexpr double kStaysS = 10;         // a better one that is out of sight keeps its place
-constexpr int64_t kLargest = 1'000'000'000'000;  // no run takes as many steps
-constexpr double kStepMemory = 0.7;              // of the pace so far
+constexpr double kShortEpochS = 2;     // a shorter one may be the step itself
+constexpr int64_t kSmallestBatch = 4;  // a stride of at least this may be a batch size
+constexpr int64_t kChanges = 2;        // before it is trusted
+constexpr double kSteadilyS = 5;       // it must rise for this long if steps cannot be seen
+constexpr int64_t kRises = 4;          // ... and this often
+constexpr double kStaysS = 10;         // a better one keeps its place this long while not seen
+constexpr int64_t kLargest = 1'000'000'000'000;  // no run makes this many steps
+constexpr double kStepMemory = 0.7;              // share of the old pace that is kept
 constexpr size_t kMostCounters = 200;
 
 size_t rank_of(const std::string& name) {
@@ -77,7 +77,7 @@ void VariableProgress::take(const std::vector<SeenValue>& values, const Loops& l
     if (number < counter.last) counter.rises = counter.risen = 0, counter.rises_since_s = now_s;
     counter.last = number;
     counter.stride = std::gcd(counter.stride, number);
-    // Of equal ones the outermost: it comes last.
+    // Among equals take the outermost: it comes last.
     if (is_believed(value, counter, loops, now_s) && (!best || rank <= best->rank))
       best = Found{key, rank, number, rank >= kWeak && rank < kEpoch ? counter.stride : 1};
   }
@@ -90,14 +90,14 @@ void VariableProgress::count(const Found& found, double now_s) {
   if (found.key != chosen_) {
     if (!chosen_.empty() && found.rank > chosen_rank_ && now_s - chosen_s_ < kStaysS) return;
     chosen_ = found.key, chosen_rank_ = found.rank;
-    p.step = found.step;  // what it stood at before is not known
+    p.step = found.step;  // what it was before is not known
   }
   chosen_s_ = now_s;
   // for i in range(0, n, batch_size): it counts samples.
   const int64_t stride = found.stride >= kSmallestBatch ? found.stride : 1;
   int64_t done = found.step - p.step;
   if (p.first_step_s < 0) done = 0, p.first_step_s = now_s;
-  if (done < 0) done = found.step;  // it begins again
+  if (done < 0) done = found.step;  // it starts again
   if (done > 0 && p.last_step_s >= 0) {
     const double pace = (now_s - p.last_step_s) * double(stride) / double(done);
     p.step_s = p.step_s > 0 ? kStepMemory * p.step_s + (1 - kStepMemory) * pace : pace;
@@ -107,7 +107,7 @@ void VariableProgress::count(const Found& found, double now_s) {
   p.step = found.step;
 }
 
-// A value that stays the same is the loss of another step where steps are counted.
+// If steps are counted, an unchanged value is the loss of another step.
 void VariableProgress::take_loss(const std::vector<SeenValue>& values, double now_s) {
   const auto found = std::find_if(values.begin(), values.end(), [](const SeenValue& value) {
     return value.users && names_a_loss(value.name);

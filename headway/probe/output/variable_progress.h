@@ -11,14 +11,14 @@
 
 namespace headway {
 
-// Where a run stands, by the variables of its training thread: a whole number of a known name that
-// changes is what it counts its steps by. For programs whose output does not tell.
+// How far a run is, judged by variables of its training thread: a whole number with a known name
+// that changes is taken for its step count. For programs whose output does not say.
 class VariableProgress {
  public:
-  // What is known of the loops in whose functions the variables live.
+  // What is known about the functions whose variables are read.
   struct Loops {
     std::set<std::string> stepping{};  // functions that were seen to make steps
-    bool framework = false;            // there is one, so that steps can be seen
+    bool framework = false;            // there is one, so that steps can be recognised
   };
   // `values`: of the training thread, innermost frame first.
   void take(const std::vector<SeenValue>& values, const Loops& loops, double now_s);
@@ -43,10 +43,10 @@ class VariableProgress {
   void count(const Found& found, double now_s);
   void take_loss(const std::vector<SeenValue>& values, double now_s);
 
-  std::map<std::string, Counter> counters_;  // by function and name
+  std::map<std::string, Counter> counters_;  // by function and variable name
   std::string chosen_{};
   size_t chosen_rank_ = 0;
-  double chosen_s_ = 0;  // when it was last there
+  double chosen_s_ = 0;  // when it was last seen
   SeenProgress progress_{.source = ProgressSource::kVariables};
   LossSeries losses_;
   double last_loss_ = 0;

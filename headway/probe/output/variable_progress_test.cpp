@@ -15,7 +15,7 @@ TEST(VariableProgress, CountsByAVariableThatMoves) {
     variables.take({value("epoch", 1), value("step", 10 * i)}, {}, double(i));
   EXPECT_EQ(variables.progress().epoch, 2);
   EXPECT_EQ(variables.progress().step, 50);
-  EXPECT_EQ(variables.progress().steps, 30);  // from where it was first believed
+  EXPECT_EQ(variables.progress().steps, 30);  // counted from where it was first trusted
   EXPECT_DOUBLE_EQ(variables.progress().step_s, 0.1);
 }
 

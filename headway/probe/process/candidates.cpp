@@ -33,7 +33,7 @@ std::vector<Candidate> training_candidates() {
   ::usleep(kLookUs);
   std::vector<Candidate> out;
   for (const auto& [pid, before] : python) {
-    if (python.count(before.parent)) continue;  // a worker of another
+    if (python.count(before.parent)) continue;  // a worker of another candidate
     const TaskStat now = parse_stat(file_text(fmt::format("/proc/{}/stat", pid), 1024));
     const double cores = (now.cpu_s - before.cpu_s) / (1e-6 * kLookUs);
     const bool framework = look_around(pid).framework != Framework::kNone;

@@ -13,15 +13,15 @@
 
 namespace headway {
 
-// A 64-bit program or library as its file says it is: read in pieces, never mapped (a file that
-// becomes shorter would kill us), and never believed: what lies outside the file is not there.
-// Addresses are those of the file, before it is loaded anywhere. Not for several threads.
+// The contents of a 64-bit program or library. The file is read in pieces, never mapped (if it
+// became shorter, that would kill us), and not trusted: offsets outside the file yield nothing.
+// Addresses are those in the file, before loading. Not for several threads.
 class ElfImage {
  public:
-  // Nothing when it is no such file.
+  // Nothing if it is not such a file.
   static std::optional<ElfImage> open(TargetFile file);
 
-  // Up to `bytes` from that place, 1 MiB at most; fewer where the file ends.
+  // Up to `bytes` from that offset, 1 MiB at most; fewer at the end of the file.
   std::string part(uint64_t offset, uint64_t bytes) const;
   template <typename Entry>
   std::vector<Entry> table(uint64_t offset, uint64_t count) const {
@@ -35,11 +35,11 @@ class ElfImage {
 
   const std::vector<Elf64_Phdr>& segments() const { return segments_; }
   const std::vector<Elf64_Shdr>& sections() const { return sections_; }
-  size_t section_names() const { return section_names_; }  // which section has their names
+  size_t section_names() const { return section_names_; }  // the section with their names
   bool has_section(uint32_t type) const;
-  // What its linker called this very build, in hexadecimal; empty: it says nothing.
+  // The build id that the linker wrote, in hexadecimal; empty: none.
   std::string build_id() const;
-  // Between a place in the file and the address it is loaded at.
+  // The address at which the byte at this file offset is loaded.
   std::optional<uint64_t> address_of(uint64_t offset) const;
   std::optional<uint64_t> offset_of(uint64_t address) const;
 

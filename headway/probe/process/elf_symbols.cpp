@@ -28,14 +28,14 @@ uint64_t lowest_loaded(const ElfImage& image) {
   return lowest == kNone ? 0 : lowest;
 }
 
-// Where `name` and its closing 0 stand in a table of names, in the file's own count.
+// File offsets, within a table of names, of `name` with its closing 0.
 std::vector<uint64_t> places_of(const std::string& name, const ElfImage& image,
                                 const Elf64_Shdr& names, uint64_t most_bytes) {
   std::vector<uint64_t> out;
   const std::string_view wanted(name.c_str(), name.size() + 1);
   const uint64_t size = std::min<uint64_t>(names.sh_size, most_bytes);
   for (uint64_t from = 0; from < size; from += kAtOnce) {
-    // A little more than a piece: a name may stand across its end.
+    // Reads a little more than a piece: a name may cross its end.
     const std::string bytes =
         image.part(names.sh_offset + from, std::min(size - from, kAtOnce + wanted.size() - 1));
     for (size_t at = bytes.find(wanted); at != std::string::npos; at = bytes.find(wanted, at + 1))

@@ -9,10 +9,10 @@
 
 namespace headway {
 
-// Where names stand in a program or shared library, as written in the file: add the load address
-// minus `base` for the place in memory.
+// Addresses of names in a program or shared library, as written in the file: for the address in
+// memory add the load address minus `base`.
 struct ElfSymbols {
-  uint64_t base = 0;                           // lowest address of what is loaded
+  uint64_t base = 0;                           // lowest address of the loaded parts
   std::map<std::string, uint64_t> symbols{};   // those asked for and found
   std::map<std::string, uint64_t> sections{};  // likewise
 };

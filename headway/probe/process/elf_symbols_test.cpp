@@ -20,8 +20,8 @@ void append(std::string& to, const T& what) {
   to.append(reinterpret_cast<const char*>(&what), sizeof what);
 }
 
-// A small library: one loaded segment at 0x400000, a dynamic and a static table of symbols, a
-// section called .PyRuntime.
+// A small library: one loaded segment at 0x400000, a dynamic and a static symbol table, a section
+// called .PyRuntime.
 std::string library() {
   const std::string names("\0other\0_PyRuntime\0Py_Version\0", 29);
   const std::string section_names("\0.PyRuntime\0.rest\0", 18);
@@ -67,7 +67,7 @@ ElfSymbols look_into(const std::string& bytes, uint64_t size = 0) {
   const auto path =
       std::filesystem::temp_directory_path() / fmt::format("headway_elf_{}", getpid());
   std::ofstream(path, std::ios::binary) << bytes;
-  if (size > 0) std::filesystem::resize_file(path, size);  // a hole behind it
+  if (size > 0) std::filesystem::resize_file(path, size);  // followed by a hole
   auto file = TargetFile::open(getpid(), *file_user_of(getpid()), path, TargetFile::Owner::kAny,
                                uint64_t{1} << 40);
   std::filesystem::remove(path);
@@ -90,7 +90,7 @@ TEST(ElfSymbols, WhatIsNoLibraryHasNone) {
   EXPECT_TRUE(look_into(library().substr(0, 70)).symbols.empty());
 }
 
-// 128 GiB of names and symbols: a part of it is looked at.
+// 128 GiB of names and symbols: only a part of them is read.
 TEST(ElfSymbols, TablesWithoutEndAreCutShort) {
   std::string bytes = library();
   constexpr size_t kSections = 6;
@@ -102,7 +102,7 @@ TEST(ElfSymbols, TablesWithoutEndAreCutShort) {
   EXPECT_EQ(look_into(bytes, uint64_t{128} << 30).symbols.at("_PyRuntime"), 0x401000u);
 }
 
-// Numbers in headers and tables that lie, files that are cut off: an answer, right or wrong.
+// False numbers in headers and tables, truncated files: any answer is fine, but no crash.
 TEST(ElfSymbols, LiesAreSurvived) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 1000; ++i) {

@@ -6,10 +6,10 @@
 
 namespace headway {
 
-// "exit status 1", "killed by signal 9 (Killed)"; `status` as waitpid(2) gives it.
+// "exit status 1", "killed by signal 9 (Killed)"; `status` as from waitpid(2).
 std::string ending_text(int status);
 
-// What a process left for its parent: the last number of its line in /proc. 0: not known, or well.
+// The wait status of a process that ended, from its line in /proc. 0: not known, or exit status 0.
 int wait_status_of(pid_t pid);
 
 }  // namespace headway

@@ -79,7 +79,7 @@ class Builder {
     }
     return dict;
   }
-  // All its instructions are of one line.
+  // All its instructions belong to one line.
   uint64_t code(uint64_t file, const std::string& name, int line, std::vector<uint64_t> locals) {
     const uint64_t at = object(code_type_, 512);
     m_.put_pointer(o_.code_file.in(at), file);
@@ -131,7 +131,7 @@ class Builder {
   }
   uint64_t object(uint64_t type, size_t bytes) {
     const uint64_t at = m_.place(bytes);
-    m_.put(at + 8, type);  // no pointer that moves: all copies share their types
+    m_.put(at + 8, type);  // not a pointer that moves: all copies share their types
     return at;
   }
   std::string lines() const {
@@ -157,7 +157,7 @@ void LyingMemory::lie(std::mt19937_64& random) {
     case 2: value = uint64_t{1} << 63; break;
     case 3: value = uint64_t{1} << random() % 64; break;
     case 4: value = (uint64_t{1} << random() % 64) - 1; break;
-    case 5: value = base_ + size_ - random() % 64; break;  // the last bytes that are there
+    case 5: value = base_ + size_ - random() % 64; break;  // the last existing bytes
     case 6: value = base_ + at; break;                     // itself
     case 7: value = random() % 4096; break;
     case 8: value = random(); break;

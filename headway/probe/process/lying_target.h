@@ -1,6 +1,6 @@
 #pragma once
 
-// For tests: the memory of a Python process that never was, and how it lies.
+// For tests: the memory of a simulated Python process, which can also contain false values.
 
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -16,13 +16,13 @@
 
 namespace headway {
 
-// A stretch of memory with words in it that may be changed for the worse. `bytes` lie at `base` in
-// the target; behind them is nothing, or, when it repeats, the same again without end: pointers
-// then stay in their own copy, so that all objects there are new ones.
+// A piece of memory with words that tests can corrupt. `bytes` are at `base` in the target; after
+// them is nothing or, if it repeats, the same content again without end: pointers then stay in
+// their own copy, so that all objects there look new.
 class LyingMemory {
  public:
   LyingMemory(char* bytes, size_t size, uint64_t base) : bytes_(bytes), size_(size), base_(base) {}
-  // The same, with a copy of its bytes to spoil.
+  // The same memory, with a copy of its bytes to corrupt.
   LyingMemory(const LyingMemory& other, char* bytes) : LyingMemory(other) { bytes_ = bytes; }
 
   uint64_t place(size_t bytes) {  // a new object; its address
@@ -42,21 +42,21 @@ class LyingMemory {
     put(address, to);
     pointers_.push_back(address - base_);
   }
-  // A pointer of this object, to nothing: here the list of its like ends.
+  // A null pointer in this object, where a list of such objects ends.
   void put_end(uint64_t address, uint64_t object, bool of_stack) {
     put_pointer(address, 0);
     ends_.push_back({address - base_, object, of_stack});
   }
 
-  // One word becomes something else: nothing, far too much, negative, another object's address.
+  // Changes one word to something else: 0, a huge or negative value, another object's address.
   void lie(std::mt19937_64& random);
   void repeat_without_end();
-  // The list of threads, or every stack, goes on in the next copy where it ended.
+  // The list of threads, or every stack, continues in the next copy instead of ending.
   void lead_on(bool stacks);
-  // While it is read: one lie in so many calls.
+  // While it is read, corrupts one word in every `every` calls.
   void keep_lying(unsigned every, uint64_t seed) { every_ = every, changing_.seed(seed); }
 
-  // As process_vm_readv: whatever process is asked for, this memory answers for it.
+  // Works like process_vm_readv, but always reads this memory, for any process.
   ssize_t read(const iovec* here, const iovec* there, unsigned long count);
 
  private:
@@ -78,9 +78,9 @@ class LyingMemory {
   std::mt19937_64 changing_;
 };
 
-// An honest Python of this version, with three threads, in `memory`: inner() called by outer(),
-// called by the module of `file`; lines 5, 7 and 8; `step` is 12345 and `path` is "a.png" in
-// inner(). `table_bytes`: how long it says that its line tables are.
+// Puts a correct Python of this version with three threads into `memory`: inner() called by
+// outer(), called by the module of `file`; lines 5, 7 and 8; in inner() `step` is 12345 and `path`
+// is "a.png". `table_bytes`: the length it claims for its line tables.
 PythonRuntime put_python(LyingMemory& memory, PythonVersion version, pid_t main_tid,
                          const std::string& file, int64_t table_bytes = 4);
 

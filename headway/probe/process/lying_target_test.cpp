@@ -1,5 +1,5 @@
-// Processes that pose as Python and lie about everything. HEADWAY_LIES=20000 tries so many of each
-// kind that needs no process of its own (300 if not given), and a fortieth as many real ones.
+// Processes that pose as Python and contain false data everywhere. HEADWAY_LIES=20000 tries that
+// many of each simulated kind (300 if not given), and a fortieth as many real processes.
 
 #include "headway/probe/process/lying_target.h"
 
@@ -25,7 +25,7 @@
 #include "headway/probe/watcher.h"
 
 // What the watcher looks for in a program: the children of this test are such programs. The first
-// bytes are the runtime, all else lies behind.
+// bytes are the runtime, everything else comes after them.
 constexpr size_t kMemory = 64 << 10;
 extern "C" {
 alignas(4096) char _PyRuntime[kMemory] = {1};
@@ -63,7 +63,7 @@ struct Looked {
   std::vector<SeenValue> values{};
 };
 
-// As the watcher does: stacks, their lines, the variables that help, what it prints.
+// Does what the watcher does: reads stacks, their lines, variables, and prints.
 Looked look_at(LyingMemory& memory, const PythonRuntime& runtime, int looks) {
   Looked out;
   answering = &memory;
@@ -135,7 +135,7 @@ TEST_P(Python, ALyingOneNeitherCrashesNorHoldsNorFillsUs) {
       const Looked seen = look_at(liar, runtime_, 2);
       longest = std::max(longest, seen.longest_s), kept = std::max(kept, seen.kept);
       read += seen.frames > 0;
-    } catch (const Error&) {  // a layout that cannot be
+    } catch (const Error&) {  // an impossible layout
     }
     ASSERT_LT(longest, kHangS) << "variation " << i;
     ASSERT_LT(kept, kMostKept) << "variation " << i;
@@ -149,7 +149,7 @@ TEST_P(Python, ALyingOneNeitherCrashesNorHoldsNorFillsUs) {
   EXPECT_LT(peak_kb() - before, kMostGrownKb);
 }
 
-// Every thread leads on to new ones, with functions of their own, all of them sound and large.
+// Every thread links to new ones, with functions of their own, all of them valid and large.
 TEST_P(Python, AnEndlessOneIsCutShort) {
   std::vector<char> bytes(kMemory);
   LyingMemory endless(bytes.data(), kMemory, 0x7f1200000000);
@@ -177,7 +177,7 @@ TEST(LyingTarget, LineTablesOfRubbishGiveALine) {
   }
 }
 
-// A real process with such a memory, which changes while it is looked at.
+// A real process with such a memory, which changes while it is read.
 TEST(LyingTarget, RealProcessesAreWatchedUnharmed) {
   double longest = 0;
   const int count = std::max(10, lies() / 40);

@@ -14,7 +14,7 @@ bool MemoryReader::read(uint64_t address, void* into, size_t bytes) const {
 }
 
 size_t MemoryReader::read(std::span<const Piece> pieces) const {
-  constexpr size_t kAtOnce = 256;  // more than the pages of one stack: those are of one moment
+  constexpr size_t kAtOnce = 256;  // more than one stack's pages, which must be from one moment
   iovec here[kAtOnce], there[kAtOnce];
   size_t whole = 0;
   while (whole < pieces.size() && !stopped()) {
@@ -35,7 +35,7 @@ size_t MemoryReader::read(std::span<const Piece> pieces) const {
 
 std::optional<std::string> MemoryReader::c_string(uint64_t address, size_t limit) const {
   std::string out(limit, '\0');
-  // A string may end right before memory that is not there.
+  // A string may end directly before memory that does not exist.
   const size_t page_rest = 4096 - address % 4096;
   const size_t first = std::min(limit, page_rest);
   if (!read(address, out.data(), first)) return std::nullopt;

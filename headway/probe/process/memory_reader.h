@@ -14,13 +14,13 @@
 
 namespace headway {
 
-// Reads another process's memory without stopping it (process_vm_readv). What is read may be half
-// old, half new, or a lie: whoever reads must check it. Not for several threads.
+// Reads another process's memory without stopping it (process_vm_readv). The result may be partly
+// outdated, or false on purpose: the caller must check it. Not for several threads.
 class MemoryReader {
  public:
   using Call = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
                            unsigned long);
-  // `call` is the kernel's but where a test has a memory of its own.
+  // `call` is the kernel's, except in tests that use a memory of their own.
   explicit MemoryReader(pid_t pid, Call call = &process_vm_readv) : pid_(pid), call_(call) {}
 
   struct Piece {
@@ -29,9 +29,9 @@ class MemoryReader {
     size_t bytes;
   };
 
-  // All of it, or false.
+  // True if all of it was read.
   bool read(uint64_t address, void* into, size_t bytes) const;
-  // Piece by piece in as few calls as possible; gives back how many came whole, from the first on.
+  // Reads pieces in as few calls as possible; returns how many, from the first on, are complete.
   size_t read(std::span<const Piece> pieces) const;
 
   template <typename T>
@@ -40,16 +40,16 @@ class MemoryReader {
     if (!read(address, &out, sizeof out)) return std::nullopt;
     return out;
   }
-  // Of the structure at `base`.
+  // A field of the structure at `base`.
   template <typename T>
   std::optional<T> get(uint64_t base, TargetField<T> field) const {
     return field ? value<T>(field.in(base)) : std::nullopt;
   }
-  // Up to `limit` bytes and the first 0, which is left out.
+  // Text up to the first 0, at most `limit` bytes.
   std::optional<std::string> c_string(uint64_t address, size_t limit = 128) const;
 
-  // From this moment on (of now_ns) nothing more is read: a target that always has more to show
-  // does not hold us.
+  // After this moment (of now_ns) nothing more is read, so that a target with endless data cannot
+  // hold us up.
   void stop_at(int64_t ns) { stop_ns_ = ns; }
   bool stopped() const;
 

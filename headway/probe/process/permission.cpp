@@ -19,7 +19,7 @@ bool has_ptrace(const std::string& status) {
   return std::strtoull(status_field(status, "CapEff").c_str(), nullptr, 16) & kPtraceCapability;
 }
 
-// EFAULT: the kernel let us in, only nothing is at that address.
+// EFAULT: the kernel allowed the read, but nothing is at that address.
 bool let_in(pid_t pid) {
   char byte = 0;
   iovec here{&byte, 1}, there{nullptr, 1};

@@ -15,7 +15,7 @@ namespace headway {
 namespace {
 
 constexpr int64_t kKernelThread = 0x00200000;  // PF_KTHREAD
-constexpr size_t kMostThreads = 4096;          // of a process that are looked at one by one
+constexpr size_t kMostThreads = 4096;          // that are examined one by one
 constexpr size_t kMostOpenThreads = 200;  // per process; beyond that files are opened each time
 
 std::string read_again(int fd) {
@@ -65,7 +65,7 @@ TaskStat stat_of(pid_t pid) {
   return parse_stat(file_text(fmt::format("/proc/{}/stat", pid), 1024));
 }
 
-// A process may call itself "Uid: 0": only where a line begins does a name count.
+// A process may call itself "Uid: 0", so a name only counts at the beginning of a line.
 std::string status_field(const std::string& status, const std::string& name) {
   const std::string line = "\n" + name + ":";
   const size_t at = status.find(line);
@@ -125,7 +125,7 @@ std::vector<ThreadCounters::Thread> ThreadCounters::read() {
     Thread& thread = out.emplace_back();
     thread.tid = tid, thread.name = parsed.name, thread.state = parsed.state;
     char* rest = nullptr;
-    thread.cpu_s = 1e-9 * std::strtod(sched.c_str(), &rest);  // finer than the ticks of stat
+    thread.cpu_s = 1e-9 * std::strtod(sched.c_str(), &rest);  // more exact than the ticks in stat
     thread.ready_s = 1e-9 * std::strtod(rest, nullptr);
     if (sched.empty()) thread.cpu_s = parsed.cpu_s;
   }

@@ -62,7 +62,7 @@ void look_at_files(pid_t pid, Surroundings& out) {
   }
 }
 
-// "7f10-7f20 r-xp 00000000 00:00 0": code in memory without a file, or one that torch.compile made.
+// "7f10-7f20 r-xp 00000000 00:00 0": code in memory without a file, or made by torch.compile.
 bool is_compiled(const std::string& mapping) {
   const size_t rights = mapping.find(' ') + 1;
   if (rights == 0 || rights + 2 >= mapping.size() || mapping[rights + 2] != 'x') return false;
@@ -88,7 +88,7 @@ void look_at_libraries(pid_t pid, Surroundings& out) {
     for (const char* other : {"libopenblas", "libmkl_", "libblis", "libatlas", "libsatlas",
                               "libtatlas", "libAccelerate"})
       faster |= name.starts_with(other);
-    // Distributions put another library in the place of the plain one, in a folder of its own.
+    // Distributions replace the plain library by another one, in a folder of its own.
     faster |= name.starts_with("libblas.so") && line.find("/blas/libblas.so") == std::string::npos;
     if (name.starts_with("libtorch_cpu")) out.framework = Framework::kTorch;
     if (name.starts_with("libtensorflow") || name.starts_with("_pywrap_tensorflow"))

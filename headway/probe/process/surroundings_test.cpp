@@ -7,7 +7,7 @@
 namespace headway {
 namespace {
 
-// Code that a compiler made, with a gap behind it: the kernel joins neighbours that are alike.
+// Code that a compiler made, followed by a gap: the kernel merges equal neighbours.
 class Code {
  public:
   Code() : at_(mmap(nullptr, 2 * page(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {

@@ -16,9 +16,9 @@ namespace {
 constexpr size_t kMostMakers = 4096;
 constexpr double kLookAgainS = 0.25, kLookSeldomS = 3;
 constexpr size_t kMostValues = 60;             // of one stack
-constexpr double kStillS = 2, kAskEveryS = 2;  // whom a thread waits for
+constexpr double kStillS = 2, kAskEveryS = 2;  // looking up what a thread waits for
 constexpr double kMuchOfTheTime = 0.3;         // a thread that wants a core
-constexpr double kLate = 0.6;                  // how much of the last rate stays in "of late"
+constexpr double kLate = 0.6;                  // share of the last rate that stays in "recently"
 
 TaskState state_of(char letter) {
   switch (letter) {
@@ -32,7 +32,7 @@ TaskState state_of(char letter) {
   }
 }
 
-// Loops of frameworks that count their steps in variables of their own.
+// Loops of frameworks, which count their steps in their own variables.
 bool is_trainer(const PythonCode& code) {
   if (code.function.ends_with(".fit")) return true;
   if (code.function.ends_with("_inner_training_loop"))
@@ -81,7 +81,7 @@ pid_t Target::outside_number(pid_t inside) const {
 void Target::look_for_python(double now_s) {
   const std::string program = link_target(fmt::format("/proc/{}/exe", pid_));
   const auto user = file_user_of(pid_);
-  if (program != program_ || user != user_) {  // it became another program, or somebody else
+  if (program != program_ || user != user_) {  // it runs another program, or as another user
     program_ = program, user_ = user;
     forget();
   }
@@ -192,7 +192,7 @@ bool Target::read_counters(double now_s) {
   for (const auto& thread : threads) {
     model_threads += runs_operators(thread.name);
     const auto before = before_.find(thread.tid);
-    if (passed > 0) {  // a thread that is new began since the last time
+    if (passed > 0) {  // a new thread began after the last reading
       const ThreadCounters::Thread was =
           before != before_.end() ? before->second : ThreadCounters::Thread{};
       const double used = std::max(0.0, thread.cpu_s - was.cpu_s);

@@ -7,13 +7,13 @@
 
 namespace headway {
 
-// Nothing that a watched process holds is believed: it may be torn, and it may lie on purpose.
-// These two types are the one place where what it says about its own layout meets what was read of
-// it. A TargetField gives no number out: it can only become an address, which the kernel checks, or
-// be looked up in bytes, which checks it here.
+// Nothing that a watched process contains is trusted: it may change while it is read, or be false
+// on purpose. Only these two types combine what it says about its own layout with the bytes that
+// were read. A TargetField never reveals its offset: it can only become an address, which the
+// kernel checks, or be looked up in bytes, which is checked here.
 
-// Where in a structure of the target a T lies. Made from a table of ours or from what the target
-// says; one that is farther than any structure reaches is none.
+// The offset of a T in a structure of the target, from a table of ours or from the target itself.
+// An offset larger than any structure counts as none.
 template <typename T>
 class TargetField {
  public:
@@ -22,7 +22,7 @@ class TargetField {
       : offset_(offset <= kFarthest ? offset : kNone) {}
 
   constexpr explicit operator bool() const { return offset_ != kNone; }
-  // Its address in the structure at `base`; nowhere when there is none.
+  // Its address in the structure at `base`; 0 if there is no such field.
   constexpr uint64_t in(uint64_t base) const { return *this ? base + offset_ : 0; }
 
  private:
@@ -31,13 +31,13 @@ class TargetField {
   uint64_t offset_ = kNone;
 };
 
-// A view of bytes that were copied from the target or from a file it names.
+// A view of bytes that were copied from the target, or from a file that it names.
 class TargetBytes {
  public:
   TargetBytes(const void* bytes, size_t size)
       : bytes_(static_cast<const char*>(bytes)), size_(size) {}
 
-  // Nothing when it does not lie within what was read.
+  // Nothing if the field is not within the bytes that were read.
   template <typename T>
   std::optional<T> get(TargetField<T> field) const {
     return field ? at<T>(field.offset_) : std::nullopt;

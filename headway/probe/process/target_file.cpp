@@ -19,8 +19,8 @@
 namespace headway {
 namespace {
 
-// While it lives this thread opens files as another user: the kernel judges, with folders, groups
-// and access lists. Only root can; everybody else opens with the rights he has.
+// While it exists, this thread opens files as another user: the kernel checks folders, groups and
+// access lists. Only root can do that; all others open files with their own rights.
 class AsUser {
  public:
   explicit AsUser(const FileUser& user) {
@@ -32,7 +32,7 @@ class AsUser {
     if (!set_groups(user.groups)) return;
     changed_ = true;
     ::setfsgid(user.gid);
-    ::setfsuid(user.uid);  // last: it takes the right to read everything away
+    ::setfsuid(user.uid);  // last: it takes away the right to read everything
     sound_ = static_cast<uid_t>(::setfsuid(user.uid)) == user.uid;
   }
   ~AsUser() {
@@ -45,7 +45,7 @@ class AsUser {
   bool sound() const { return sound_; }
 
  private:
-  // The call itself changes this thread alone; the C library's would change all.
+  // The system call changes only this thread; the C library's function would change all threads.
   static bool set_groups(const std::vector<gid_t>& groups) {
     return ::syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
   }
@@ -61,8 +61,8 @@ bool is_our_root(int folder) {
          theirs.st_ino == ours.st_ino;
 }
 
-// `path` below the folder, which no link in it leaves. Kernels before 5.6 cannot promise that:
-// there it is opened only where the process's root is our own, and links lead nowhere else.
+// Opens `path` below the folder, which no link in it may leave. Kernels before 5.6 cannot enforce
+// that: there, only if the process's root is our own, where links lead nowhere else.
 int open_below(int folder, const std::string& path, int flags) {
   open_how how{};
   how.flags = static_cast<uint64_t>(flags);
@@ -72,7 +72,7 @@ int open_below(int folder, const std::string& path, int flags) {
   return ::openat(folder, path.c_str(), flags | O_NOFOLLOW);
 }
 
-// "/a/b" in the process's root; "a/b" in its folder, as it would find it there.
+// "/a/b" in the process's root; "a/b" in its working folder, as the process would find it.
 std::optional<std::string> path_in_root(pid_t pid, const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos) return std::nullopt;
   if (path[0] == '/') return path.substr(1);

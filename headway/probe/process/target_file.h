@@ -9,7 +9,7 @@
 
 namespace headway {
 
-// Who a process is where files are opened.
+// The identity with which a process opens files.
 struct FileUser {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -19,17 +19,17 @@ struct FileUser {
 };
 std::optional<FileUser> file_user_of(pid_t pid);
 
-// A file that a watched process names, opened without trust in the name: as the process sees it
-// (its root, its folder), as its user where we are root, without blocking, and only when it is a
-// regular file. Links do not lead out of the process's root, and not through /proc to ourselves.
+// A file that a watched process names, opened without trusting the name: as the process sees it
+// (its root, its folder), as its user if we are root, without blocking, and only if it is a regular
+// file. Links cannot lead out of the process's root, nor through /proc to our own files.
 class TargetFile {
  public:
   enum class Owner {
-    kAny,             // nothing of its content is shown
-    kUserOrEverybody  // of another user's process: that user's own, or root's that all may read
+    kAny,             // its content is never shown
+    kUserOrEverybody  // in another user's process: files of that user, or root's that all may read
   };
-  // Nothing when it is no such file, is larger than `most_bytes`, or when the process is no longer
-  // the user that it was.
+  // Nothing if it is not such a file, is larger than `most_bytes`, or the process has changed its
+  // user in the meantime.
   static std::optional<TargetFile> open(pid_t pid, const FileUser& user, const std::string& path,
                                         Owner owner, uint64_t most_bytes);
   ~TargetFile();
@@ -38,7 +38,7 @@ class TargetFile {
 
   uint64_t size() const { return stat_.bytes; }
   uint64_t inode() const { return stat_.inode; }
-  // How many bytes came: the file may have become shorter.
+  // Returns the number of bytes read: the file may have become shorter.
   size_t read(uint64_t offset, void* into, size_t bytes) const;
 
  private:
@@ -51,7 +51,7 @@ class TargetFile {
   Stat stat_;
 };
 
-// Is there such a file, of any kind, for this process? True when that cannot be told.
+// Does this file, of any kind, exist for this process? True if that cannot be found out.
 bool file_exists_for(pid_t pid, const std::string& path);
 
 }  // namespace headway

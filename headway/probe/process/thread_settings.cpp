@@ -29,7 +29,7 @@ constexpr std::string_view kCalls[] = {
     "threadpool_limits",
 };
 
-// "4", "4,2", "'4'": a count of threads, or nothing.
+// "4", "4,2", "'4'": a number of threads, or nothing.
 std::optional<int64_t> count_in(std::string_view text) {
   while (!text.empty() && std::string_view(" \"'(").find(text.front()) != std::string_view::npos)
     text.remove_prefix(1);
@@ -53,7 +53,7 @@ void add_xla(std::string_view flags, std::vector<SeenThreadSetting>& out) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Where `name` stands alone, and not in another one.
+// The position of `name` as a whole word, not as a part of another one.
 size_t find_word(std::string_view line, std::string_view name) {
   for (size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
     const size_t end = at + name.size();

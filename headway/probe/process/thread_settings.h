@@ -11,15 +11,15 @@
 
 namespace headway {
 
-// What sets how many threads compute. Only numbers of known names are kept: a program's environment
-// and code hold what is nobody's business.
+// Settings of how many threads compute. Only numbers with known names are kept, because a program's
+// environment and code contain private data.
 
-// Of an environment as /proc/PID/environ gives it: "OMP_NUM_THREADS=1", "XLA_FLAGS=...=false".
+// From an environment, in the format of /proc/PID/environ: "OMP_NUM_THREADS=1", "XLA_FLAGS=...".
 std::vector<SeenThreadSetting> settings_in_environment(std::string_view environment);
 std::vector<SeenThreadSetting> environment_settings_of(pid_t pid);
 
-// Of one line of Python: "torch.set_num_threads(1)". Nothing (threads 0) when there is none, or
-// when the number is not written there.
+// From one line of Python: "torch.set_num_threads(1)". Nothing (threads 0) if there is none, or if
+// the number is not written in that line.
 struct SettingCall {
   std::string text{};
   int64_t threads = 0;

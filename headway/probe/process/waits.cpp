@@ -16,7 +16,7 @@
 namespace headway {
 namespace {
 
-constexpr size_t kMostDescriptors = 16;  // of one call that are looked at
+constexpr size_t kMostDescriptors = 16;  // examined for one call
 constexpr size_t kLargestSet = 1024 / 8;
 constexpr uint64_t kLargestDescriptor = 1'000'000;
 constexpr long kOfdSetLockAndWait = 38;  // F_OFD_SETLKW
@@ -64,7 +64,7 @@ Wait kind_of_file(const std::string& file) {
   return file.starts_with("anon_inode:") ? Wait::kPoll : Wait::kDisk;
 }
 
-// Several descriptors: their kind when all are of one. A bell of the process's own (eventfd,
+// Several descriptors: their kind if all are of one kind. An event of the process's own (eventfd,
 // timerfd) says nothing.
 Wait kind_of_all(const std::vector<std::string>& files) {
   std::optional<Wait> kind;
@@ -108,7 +108,7 @@ std::optional<SystemCall> parse_system_call(const std::string& text) {
   const char* at = text.c_str();
   char* end = nullptr;
   out.number = std::strtol(at, &end, 10);
-  if (end == at || out.number < 0) return std::nullopt;  // "running", or in no call
+  if (end == at || out.number < 0) return std::nullopt;  // "running", or in no system call
   for (uint64_t& argument : out.arguments) {
     at = end;
     argument = std::strtoull(at, &end, 16);
@@ -153,13 +153,13 @@ Wait wait_kind(const std::optional<SystemCall>& call, const std::vector<std::str
   const long number = call->number;
   if (is_on_a_socket(number)) return Wait::kSocket;
   if (waits_for_a_lock(*call)) return Wait::kFileLock;
-  // With nothing to wait for they sleep: so does time.sleep() before Python 3.11.
+  // Without descriptors they sleep: time.sleep() did so before Python 3.11.
   if (is_poll(number)) return call->arguments[1] == 0 ? Wait::kSleep : kind_of_all(files);
   if (is_select(number)) return call->arguments[0] == 0 ? Wait::kSleep : kind_of_all(files);
   if (is_epoll(number)) return kind_of_all(files);
   if (reads_or_writes(number)) {
     const Wait kind = files.empty() ? Wait::kDisk : kind_of_file(files[0]);
-    return kind == Wait::kPoll ? Wait::kLock : kind;  // another thread of its own rings
+    return kind == Wait::kPoll ? Wait::kLock : kind;  // one of its own threads wakes it
   }
   switch (number) {
     case SYS_futex: return Wait::kLock;

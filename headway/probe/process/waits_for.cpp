@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kLargestTable = 4 << 20;
 constexpr size_t kMostProcesses = 64, kMostDescriptors = 512;
 
-// Calls `take` with the words of each line, until it says that it has found something.
+// Calls `take` with the words of each line, until it returns that it has found something.
 template <typename F>
 void each_line(std::string_view text, F&& take) {
   while (!text.empty()) {
@@ -35,7 +35,7 @@ uint64_t inode_of(const std::string& link) {  // "socket:[123]"
   return open == std::string::npos ? 0 : std::strtoull(link.c_str() + open + 1, nullptr, 10);
 }
 
-// "0100007F:1F90": words of four bytes in the machine's own order.
+// "0100007F:1F90": words of four bytes in the machine's byte order.
 std::string address_text(const std::string& hex, int& port) {
   const size_t colon = hex.find(':');
   if (colon != 8 && colon != 32) return "";
@@ -68,7 +68,7 @@ std::string socket_text(pid_t pid, const std::string& link) {
   return name->empty() ? kSocketPair : redact_path(*name);
 }
 
-// The process of the run that has the other end, whichever end that is.
+// The process of the run that has the other end of the pipe, whichever end that is.
 std::string pipe_text(const std::string& link, const WaitQuestion& question) {
   size_t looked = 0;
   for (const auto& [pid, name] : *question.tree) {

@@ -13,7 +13,7 @@
 
 namespace headway {
 
-// Whom a thread waits for: looked up when it has stood still for a while.
+// Asks what a thread waits for; used when it has stood still for a while.
 struct WaitQuestion {
   pid_t pid = 0;
   SystemCall call{};
@@ -26,11 +26,11 @@ inline constexpr const char* kSocketPair = "a socket pair";
 std::string waits_for(const WaitQuestion& question);
 
 // The other end of a socket, from /proc/PID/net/tcp, tcp6: "10.0.0.7:443"; "connections to port
-// 8080" for one that listens; nothing when it is not listed.
+// 8080" for a listening one; nothing if it is not listed.
 std::optional<std::string> peer_in(std::string_view table, uint64_t inode);
-// Of /proc/PID/net/unix: its name, "" for one of a pair that has none.
+// From /proc/PID/net/unix: its name, "" for a socket pair without a name.
 std::optional<std::string> unix_name_in(std::string_view table, uint64_t inode);
-// Who holds the lock that this process waits for, from /proc/locks; 0: not listed.
+// The process that holds the lock this process waits for, from /proc/locks; 0: not listed.
 pid_t holder_in(std::string_view locks, pid_t waiter);
 
 }  // namespace headway

@@ -49,7 +49,7 @@ TEST(Waits, SeveralDescriptorsOfOneKindAreThatKind) {
   EXPECT_EQ(kind(fmt::format("{} 0x0 0x0 0x0 0x0 0x7f", SYS_select)), Wait::kSleep);
 }
 
-// This process as the target: what it would give to the calls lies in its own memory.
+// This process is the target: the arguments of its calls are in its own memory.
 class OwnDescriptors : public testing::Test {
  protected:
   OwnDescriptors() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_), 0); }

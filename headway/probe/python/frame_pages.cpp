@@ -7,7 +7,7 @@ namespace headway {
 namespace {
 
 constexpr size_t kPage = 4096;     // or a part of one: it divides every page size
-constexpr size_t kMostPages = 96;  // more than the deepest stack that is read has
+constexpr size_t kMostPages = 96;  // more than the deepest stack that is read needs
 constexpr int kForgetAfter = 40;   // copies
 
 }  // namespace
@@ -29,7 +29,7 @@ bool FramePages::copy(const MemoryReader& memory, std::span<const MemoryReader::
     pages_[i].copied = i < got ? i + 1 : 0;
     ++pages_[i].unused;
   }
-  if (got < pages_.size()) pages_[got].unused = kForgetAfter + 1;  // that one is no longer there
+  if (got < pages_.size()) pages_[got].unused = kForgetAfter + 1;  // that page no longer exists
   return whole == pieces.size();
 }
 

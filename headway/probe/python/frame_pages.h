@@ -8,22 +8,22 @@
 
 namespace headway {
 
-// The pages of memory in which one thread's frames lie. They are learnt while its stack is walked
-// and copied in one call, so that all frames are of nearly one moment. Not for several threads.
+// The memory pages that hold one thread's frames. They are learnt while its stack is walked, then
+// copied in one call, so that all frames are from almost one moment. Not for several threads.
 class FramePages {
  public:
-  // Copies `first`, then the pages known so far, then `last`; false when not all could be read.
+  // Copies `first`, then the known pages, then `last`; false if not all could be read.
   bool copy(const MemoryReader& memory, std::span<const MemoryReader::Piece> first,
             std::span<const MemoryReader::Piece> last);
-  // From the last copy. False: not among its pages, but in the next copy it will be.
+  // Reads from the last copy. False: not in its pages; the next copy will include it.
   bool get(uint64_t address, char* into, size_t bytes);
   size_t kept_bytes() const { return bytes_.capacity() + pages_.capacity() * sizeof(Page); }
 
  private:
   struct Page {
     uint64_t address = 0;
-    int unused = 0;     // copies in a row
-    size_t copied = 0;  // where in the copy, plus one; 0: not in it
+    int unused = 0;     // in how many copies in a row
+    size_t copied = 0;  // its position in the copy, plus one; 0: not in it
   };
   bool get_from_page(uint64_t address, char* into, size_t bytes);
 

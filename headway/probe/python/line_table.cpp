@@ -26,7 +26,7 @@ int64_t deltas_line(std::string_view table, int64_t first_line, int64_t offset) 
   return line;
 }
 
-// Six bits a byte, low ones first; bit 6 says that more follow.
+// Six bits per byte, low ones first; bit 6 says that more follow.
 class Varints {
  public:
   Varints(std::string_view bytes, size_t& at) : bytes_(bytes), at_(at) {}
@@ -55,7 +55,7 @@ int64_t locations_line(std::string_view table, int64_t first_line, int64_t offse
   int64_t line = first_line;
   for (size_t at = 0; at < table.size();) {
     const auto head = static_cast<unsigned char>(table[at++]);
-    if (!(head & 128)) return first_line;  // not where an entry begins
+    if (!(head & 128)) return first_line;  // not the beginning of an entry
     const int form = head >> 3 & 15;
     end += 2 * ((head & 7) + 1);
     Varints varints(table, at);
@@ -81,7 +81,7 @@ int64_t locations_line(std::string_view table, int64_t first_line, int64_t offse
 }  // namespace
 
 int line_of(LineTable kind, std::string_view table, int first_line, int64_t offset) {
-  // Not begun yet. The tables of 3.10 name the line that it will begin with.
+  // Not begun yet. The tables of 3.10 name the line with which it will begin.
   if (offset < 0 && kind != LineTable::kDeltas) return first_line;
   const auto line = kind == LineTable::kLnotab   ? lnotab_line(table, first_line, offset)
                     : kind == LineTable::kDeltas ? deltas_line(table, first_line, offset)

@@ -7,8 +7,8 @@
 
 namespace headway {
 
-// The source line of the instruction at byte `offset` of a code object; `first_line` when the table
-// does not tell. `table` is what the code object holds: co_lnotab, co_linetable.
+// The source line of the instruction at byte `offset` of a code object; `first_line` if the table
+// does not say. `table`: co_lnotab or co_linetable of the code object.
 int line_of(LineTable kind, std::string_view table, int first_line, int64_t offset);
 
 }  // namespace headway

@@ -18,14 +18,14 @@ constexpr int64_t kSampled = 128;  // values of a weight
 constexpr double kTinyRate = 1e-4;
 constexpr int64_t kMostGroups = 64, kMostHeld = 4000;
 
-// Variables that hold what JAX trains; all other arrays may be data.
+// Variables that hold the parameters JAX trains; all other arrays may be data.
 bool names_parameters(const std::string& name) {
   for (const char* word : {"param", "state", "weights", "theta", "variables"})
     if (name.find(word) != std::string::npos) return name.find("opt") == std::string::npos;
   return false;
 }
 
-// A name as code has it. Anything else that a target calls its weights is not stored.
+// A name as used in code. Other texts by which a target calls its weights are not stored.
 std::string plain_name(const std::string& name) {
   constexpr size_t kLongest = 80;
   const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -59,7 +59,7 @@ LiveModel::Kind LiveModel::kind_of(uint64_t object) {
   return kinds_[type] = kind;
 }
 
-// Parameters of a module and of those in it, with their names.
+// The parameters of a module and of its submodules, with their names.
 void LiveModel::list_weights(uint64_t module, const std::string& path, int depth, Found& found) {
   if (depth > kDeepest || found.weights.size() >= kMostWeights) return;
   if (!found.modules.insert(module).second) return;
@@ -80,7 +80,7 @@ void LiveModel::list_weights(uint64_t module, const std::string& path, int depth
 void LiveModel::read_optimizer(uint64_t optimizer, Found& found) {
   if (!found.optimizers.insert(optimizer).second) return;
   const uint64_t groups = attributes_.get(optimizer, "param_groups").value_or(0);
-  if (groups == 0) {  // around another one
+  if (groups == 0) {  // it wraps another optimizer
     const uint64_t inner = attributes_.get(optimizer, "optimizer").value_or(0);
     if (inner != 0 && kind_of(inner) == Kind::kOptimizer) read_optimizer(inner, found);
     return;
@@ -130,7 +130,7 @@ void LiveModel::find_in(const PythonFrame& frame, Found& found) {
   for (const auto& [name, object] : attributes_.variables_of(frame)) {
     const Kind kind = take(object);
     if (frame.code->users && names_parameters(name)) list_arrays(object, 0, found.arrays);
-    // What an object of the user's, or a trainer, holds.
+    // Attributes of an object of the user's, or of a trainer.
     const bool holds = name == "self" && kind == Kind::kOther && frame.code->users;
     if (holds || kind == Kind::kTrainer)
       for (const auto& [attribute, value] : attributes_.all_of(object)) {
@@ -140,8 +140,8 @@ void LiveModel::find_in(const PythonFrame& frame, Found& found) {
   }
 }
 
-// forward(self, input) of PyTorch's own layers, where `self` is the first one with weights and does
-// not scale what it gets.
+// The input of forward(self, input) of PyTorch's own layers, if `self` is the first one with
+// weights and does not scale its input.
 void LiveModel::find_input(const PythonFrame& frame, Found& found) {
   const PythonCode& code = *frame.code;
   const bool layer = !code.users && code.function.ends_with("forward") &&
@@ -171,7 +171,7 @@ void LiveModel::read_input(const Found& found, NumbersReading& sample) {
   sample.input_std = std::sqrt(squares / double(values.size()));
 }
 
-// From the outermost frame on: there the model is whole.
+// Begins at the outermost frame: there the model is complete.
 LiveModel::Found LiveModel::find(const PythonThread& thread) {
   Found found;
   const size_t count = std::min(thread.frames.size(), kMostFrames);
@@ -210,9 +210,9 @@ void LiveModel::read_weights(const Found& found, NumbersReading& sample) {
     }
     const size_t index = size_t(std::find(order_.begin(), order_.end(), object) - order_.begin());
     weight.in_model |= in_model.count(object) > 0;
-    weight.in_optimizer |= found.held.count(object) > 0;  // not in sight from every frame
-    // Where the values cannot be read (a GPU's), only that they were written is known, and a graph
-    // of CUDA writes without saying so.
+    weight.in_optimizer |= found.held.count(object) > 0;  // not visible from every frame
+    // If the values cannot be read (on a GPU), only the version shows that they were written, and a
+    // CUDA graph writes without changing it.
     weight.read |= !values.empty();
     if (weight.first.empty()) weight.first = values;
     weight.moved |=
@@ -228,8 +228,8 @@ void LiveModel::read_weights(const Found& found, NumbersReading& sample) {
   }
 }
 
-// A gradient that is 0 now and is not at other times was cleared, and what goes back from the loss
-// has not come to it yet: it says nothing.
+// A gradient that is 0 now but not at other times was cleared, and the backward pass has not
+// reached it yet: it says nothing.
 void LiveModel::leave_out_cleared(NumbersReading& sample) {
   had_gradient_.resize(sample.gradients.size());
   for (size_t i = 0; i < sample.gradients.size(); ++i) {
@@ -262,7 +262,7 @@ void LiveModel::count(int64_t step) {
   seen_.tiny_rates = tiny ? seen_.tiny_rates + 1 : 0;
 }
 
-// Only while the same modules are in sight: from some frames fewer are.
+// Only while the same modules are visible: from some frames fewer are.
 void LiveModel::count_hooks(const Found& found) {
   if (found.modules.size() < most_modules_) return;
   if (found.modules.size() > most_modules_) seen_.first_hooks = found.hooks, seen_.hooks_grew = 0;

@@ -12,18 +12,18 @@
 
 namespace headway {
 
-// The model and the optimizer of a running program, by the objects themselves: which weights there
-// are, which of them an optimizer holds, whether they move and get gradients, and the learning
-// rate. Of PyTorch all of that, of JAX only whether the arrays of its parameters are ever replaced.
-// What is held in no variable of the training thread's frames is not found.
+// The model and optimizer of a running program, read from the objects themselves: which weights
+// exist, which of them an optimizer holds, whether they change and get gradients, and the learning
+// rate. All of that for PyTorch; for JAX only whether the arrays of its parameters are ever
+// replaced. Objects that no variable in the training thread's frames holds are not found.
 //
-// One process's. Not for several threads.
+// For one process. Not for several threads.
 class LiveModel {
  public:
   explicit LiveModel(PythonStacks& stacks)
       : attributes_(stacks), tensors_(stacks.memory()), memory_(stacks.memory()) {}
 
-  // `step`: how many were made since the watch began.
+  // `step`: steps made since the watch began.
   void look(const PythonThread& thread, double now_s, int64_t step);
 
   const SeenModel& seen() const { return seen_; }
@@ -33,7 +33,7 @@ class LiveModel {
  private:
   enum class Kind : uint8_t { kOther, kModule, kOptimizer, kTrainer };
   struct Weight {
-    std::vector<double> first{};  // values, when it was first seen
+    std::vector<double> first{};  // some of its values when it was first seen
     uint32_t first_version = 0;
     bool in_model = false, in_optimizer = false;
     bool read = false, moved = false, got_gradient = false;
@@ -44,7 +44,7 @@ class LiveModel {
     std::set<uint64_t> held{};                                // by optimizers
     std::set<uint64_t> arrays{};                              // of JAX
     int64_t hooks = 0;                                        // of the modules
-    uint64_t input = 0;  // what the first layer with weights is given
+    uint64_t input = 0;  // the input of the first layer with weights
   };
 
   Kind kind_of(uint64_t object);
@@ -63,13 +63,13 @@ class LiveModel {
   PythonAttributes attributes_;
   TorchTensors tensors_;
   const MemoryReader& memory_;
-  std::map<uint64_t, Kind> kinds_;      // of types
-  std::map<uint64_t, Weight> tracked_;  // by the address of their object
+  std::map<uint64_t, Kind> kinds_;      // keys: addresses of types
+  std::map<uint64_t, Weight> tracked_;  // keys: addresses of their objects
   std::vector<uint64_t> order_;
-  std::vector<bool> had_gradient_;  // that was not 0, in this order
+  std::vector<bool> had_gradient_;  // whether it had one that is not 0, in this order
   std::set<uint64_t> arrays_;       // of JAX, when they were first seen
   int64_t first_step_ = -1;
-  size_t most_modules_ = 0;  // that were in sight at once
+  size_t most_modules_ = 0;  // the largest number seen at once
   double next_s_ = 0;
   SeenModel seen_;
   std::vector<WeightFacts> facts_;

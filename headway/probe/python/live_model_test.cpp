@@ -10,7 +10,7 @@
 namespace headway {
 namespace {
 
-// A training of Debian's PyTorch that goes on while it is looked at.
+// A training with Debian's PyTorch that goes on while it is watched.
 std::string program(const std::string& made, const std::string& step) {
   return "import sys, time\n"
          "try:\n"
@@ -36,7 +36,7 @@ constexpr const char* kSound =
     "        loss.backward()\n"
     "        optimizer.step()\n";
 
-// What ten looks at it show; no looks where it cannot be run or read.
+// What ten looks at it show; no looks if it cannot be run or read.
 LiveModel* look_at(const StartedPython& python, std::unique_ptr<PythonStacks>& stacks,
                    std::unique_ptr<LiveModel>& model) {
   const auto runtime = python.ready() ? find_python(python.pid()) : std::nullopt;
@@ -45,7 +45,7 @@ LiveModel* look_at(const StartedPython& python, std::unique_ptr<PythonStacks>& s
   model = std::make_unique<LiveModel>(*stacks);
   for (int i = 0; i < 12; ++i) {
     const PythonThreads threads = stacks->read(0.1);
-    // A clock of its own: a look a minute, so that none is too soon.
+    // A simulated clock: one look per minute, so that none is too early.
     if (!threads.read.empty()) model->look(threads.read[0], 60.0 * i, 10 * i);
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
   }

@@ -45,7 +45,7 @@ PythonAttributes::Named PythonAttributes::named(
   return out;
 }
 
-// Values that lie beside the object, in the order of the keys that its class remembers.
+// Values stored beside the object, in the order of the keys that its class remembers.
 std::vector<std::pair<uint64_t, uint64_t>> PythonAttributes::unpacked_of(uint64_t object,
                                                                          uint64_t type) const {
   const MemoryReader& memory = stacks_.memory();

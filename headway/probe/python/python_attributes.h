@@ -11,8 +11,8 @@
 
 namespace headway {
 
-// Reads what a Python object holds: its class, its attributes, the items of a list. Everything is
-// bounded, and an object that changes meanwhile may show old and new values. Refers to the stacks.
+// Reads the content of a Python object: its class, its attributes, the items of a list. All reads
+// are bounded; an object that changes meanwhile may show old and new values. Refers to the stacks.
 // Not for several threads.
 //
 //   attributes.is_a(attributes.type_of(object), "Optimizer")
@@ -23,22 +23,22 @@ class PythonAttributes {
 
   explicit PythonAttributes(PythonStacks& stacks) : stacks_(stacks) {}
 
-  uint64_t type_of(uint64_t object) const;  // 0: not to be read
-  // Is this class, or one that it is derived from, called that?
+  uint64_t type_of(uint64_t object) const;  // 0: cannot be read
+  // Does this class, or one of its base classes, have that name?
   bool is_a(uint64_t type, const std::string& name);
   std::string type_name(uint64_t type) { return stacks_.objects().type_name(type); }
 
-  // Those in the object's own dictionary; classes and slots are not looked through.
+  // The attributes in the object's own dictionary, without those of its class and slots.
   Named all_of(uint64_t object);
   std::optional<uint64_t> get(uint64_t object, const std::string& name);
-  // Of a dict, where the key is a text.
+  // The entries of a dict whose keys are texts.
   Named named_entries_of(uint64_t dict);
   std::optional<uint64_t> entry(uint64_t dict, const std::string& name);
-  int64_t size_of(uint64_t dict);  // entries, whatever their keys; 0 of anything else
-  // Of a list or tuple; none of one with more than that.
+  int64_t size_of(uint64_t dict);  // number of entries with any keys; 0 if it is not a dict
+  // The items of a list or tuple; none if it has more than `most`.
   std::vector<uint64_t> items_of(uint64_t list, int64_t most);
-  std::optional<double> number(uint64_t object);  // of a float or an int
-  // Local variables of a function's frame; the globals of a module's.
+  std::optional<double> number(uint64_t object);  // value of a float or an int
+  // Local variables of a function's frame; for a module's frame its globals.
   Named variables_of(const PythonFrame& frame);
 
  private:
@@ -46,7 +46,7 @@ class PythonAttributes {
   std::vector<std::pair<uint64_t, uint64_t>> unpacked_of(uint64_t object, uint64_t type) const;
 
   PythonStacks& stacks_;
-  std::map<uint64_t, std::vector<std::string>> classes_;  // of a type: names, itself first
+  std::map<uint64_t, std::vector<std::string>> classes_;  // by type: class names, its own first
 };
 
 }  // namespace headway

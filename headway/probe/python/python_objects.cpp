@@ -10,7 +10,7 @@ namespace headway {
 namespace {
 
 constexpr size_t kMostCodes = 20000, kMostTypes = 1000;  // remembered; beyond that read again
-constexpr size_t kMostCodeBytes = 32 << 20;              // remembered, and new in one look
+constexpr size_t kMostCodeBytes = 32 << 20;              // that are remembered, or new in one look
 constexpr int64_t kLongestTable = 1 << 20, kLongestText = 1 << 20, kMostLocals = 256;
 constexpr size_t kLongestName = 64, kMostNames = 5000;
 
@@ -102,7 +102,7 @@ std::optional<int64_t> PythonObjects::small_int(uint64_t object) const {
   return negative ? -value : value;
 }
 
-// A dict: its keys at 32, and at 40 where its values are, unless they stand beside the keys.
+// A dict: its keys at 32, and at 40 its values, unless they are stored with the keys.
 PythonObjects::Entries PythonObjects::entries_of(uint64_t dict, int64_t most) const {
   constexpr TargetField<uint64_t> kKeys = 32, kValues = 40;
   const uint64_t keys = memory_.get(dict, kKeys).value_or(0);
@@ -111,8 +111,8 @@ PythonObjects::Entries PythonObjects::entries_of(uint64_t dict, int64_t most) co
 }
 
 // Keys from 3.11 on: log2 of the index's bytes at 9, kind at 10, number of entries at 24, the index
-// at 32, and behind it the entries: (hash,) key, value. Before: the size of the index at 8, entries
-// at 32, the index at 40.
+// at 32, then the entries: (hash,) key, value. Before 3.11: the size of the index at 8, entries at
+// 32, the index at 40.
 PythonObjects::Entries PythonObjects::split_entries(uint64_t keys, uint64_t values,
                                                     int64_t most) const {
   constexpr TargetField<unsigned char> kLogOfIndex = 9, kKind = 10;

@@ -3,7 +3,7 @@
 namespace headway {
 namespace {
 
-// 3.8 to 3.10: frames are objects, code is bytes of its own.
+// 3.8 to 3.10: frames are objects, code is a separate bytes object.
 constexpr PythonOffsets kPython38 = {.interpreters_head = 32,
                                      .current_thread = 1368,
                                      .interpreter_next = 0,
@@ -52,7 +52,7 @@ constexpr PythonOffsets python310() {
   return o;
 }
 
-// 3.11 on: frames are structures on a stack of Python's own, code follows its object.
+// From 3.11 on: frames are structures on a stack of Python's own, code follows its object.
 constexpr PythonOffsets kPython311 = {.interpreters_head = 40,
                                       .current_thread = 576,
                                       .interpreter_next = 0,
@@ -118,8 +118,8 @@ constexpr PythonOffsets python313() {
 
 }  // namespace
 
-// Where each number stands in _Py_DebugOffsets of 3.14: cookie, version, free-threaded, then group
-// by group. What a frame keeps beside it is as in 3.13.
+// The position of each number in _Py_DebugOffsets of 3.14: cookie, version, free-threaded, then
+// group by group. Other offsets in a frame are as in 3.13.
 std::optional<PythonOffsets> described_offsets(std::span<const uint64_t, kDescribed> description) {
   const auto number = [&](size_t index) { return description[index]; };
   if (number(2) != 0 || number(31) > PythonOffsets::kLargestFrame) return std::nullopt;

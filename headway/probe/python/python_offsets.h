@@ -17,19 +17,19 @@ struct PythonVersion {
 // How a code object says which line an instruction belongs to.
 enum class LineTable { kLnotab, kDeltas, kLocations };
 
-// Where an object of a Python class keeps its attributes, unless they stand in a dictionary that
-// the word 24 bytes before it points to.
+// Where an object of a Python class keeps its attributes, unless they are in a dictionary to which
+// the word 24 bytes before the object points.
 enum class AttributeLayout {
-  kDict,          // a dictionary, whose place in the object the type tells (up to 3.10)
+  kDict,          // a dictionary; its offset in the object is in the type (up to 3.10)
   kValuesOrDict,  // values that the word 32 bytes before it points to (3.11)
   kTagged,  // values that the word 24 bytes before it points to, marked by its last bit (3.12)
-  kInline,  // values behind the object (3.13 on)
+  kInline,  // values after the object (from 3.13 on)
 };
 
-// Where CPython keeps what a stack is read from: on x86-64 Linux, from the headers of each version.
-// A version that has no such thing has no such field.
+// Where CPython keeps the data that stacks are read from: on x86-64 Linux, from the headers of each
+// version. Fields that a version does not have are empty.
 struct PythonOffsets {
-  static constexpr size_t kLargestThread = 256, kLargestFrame = 1024;  // of what is read of one
+  static constexpr size_t kLargestThread = 256, kLargestFrame = 1024;  // the most bytes read of one
 
   TargetField<uint64_t> interpreters_head, current_thread;    // in _PyRuntime; who holds the lock
   TargetField<uint64_t> interpreter_next, threads_head, gil;  // in an interpreter; the lock (3.12+)
@@ -39,8 +39,8 @@ struct PythonOffsets {
   TargetField<uint64_t> frame,
       cframe_frame;  // in a thread; in what its cframe points to (none: direct)
   TargetField<uint64_t> frame_back, frame_code;
-  TargetField<int> frame_instruction;     // counted (up to 3.10)
-  TargetField<uint64_t> frame_code_at{};  // as an address (3.11 on)
+  TargetField<int> frame_instruction;     // counter (up to 3.10)
+  TargetField<uint64_t> frame_code_at{};  // address (from 3.11 on)
   TargetField<char> frame_owner;
   TargetField<uint64_t> frame_globals, frame_values;  // a dictionary; the first local
   TargetField<uint64_t> code_file, code_name, code_qualname;
@@ -48,20 +48,20 @@ struct PythonOffsets {
   TargetField<uint64_t> code_lines, code_bytes, code_names;
   TargetField<char> text_ascii, text_compact;
   LineTable lines;
-  int instruction_bytes;                        // what the frame's counter counts
+  int instruction_bytes;                        // size of one unit of the frame's counter
   size_t thread_bytes, frame_bytes, code_size;  // how much to read of each
   AttributeLayout attributes = AttributeLayout::kDict;
-  TargetField<uint64_t> type_keys{};  // in a class: the names of its objects' values (3.11 on)
+  TargetField<uint64_t> type_keys{};  // in a class: names of its objects' values (from 3.11 on)
   uint64_t values_header = 0;         // bytes before the values that a dictionary points to
-  uint64_t tag_bits = 0;              // of pointers in frames that are no part of the address
+  uint64_t tag_bits = 0;  // bits of pointers in frames that do not belong to the address
 };
 
-// Nothing for a version whose layout is not known.
+// Nothing if the version's layout is not known.
 std::optional<PythonOffsets> offsets_of(PythonVersion version);
 
 // From 3.14 on _PyRuntime begins with a description of the interpreter's own layout; these are its
-// first kDescribed numbers, from the cookie on. Nothing when it is a build without the lock, or no
-// structure of Python's can have that size.
+// first kDescribed numbers, from the cookie on. Nothing if it is a free-threaded build (without the
+// lock), or if a size is impossible for a structure of Python's.
 constexpr int kDescribed = 50;
 std::optional<PythonOffsets> described_offsets(std::span<const uint64_t, kDescribed> description);
 

@@ -7,7 +7,7 @@ namespace headway {
 namespace {
 
 constexpr int kLookAgain = 100;            // reads: a program may replace its streams
-constexpr size_t kInterpreter = 64 << 10;  // of its state, in which the dict of sys is looked for
+constexpr size_t kInterpreter = 64 << 10;  // of its state, searched for the dict of sys
 constexpr size_t kBuffer = 8192;           // io.DEFAULT_BUFFER_SIZE
 constexpr int64_t kMostNames = 400;        // the dict of sys has about 90
 constexpr int64_t kMostHeld = 100000;      // pieces of text
@@ -78,7 +78,7 @@ std::string PythonPrints::newly_held(Stream& stream, uint64_t list) {
   const bool first = stream.held == 0;
   if (list != stream.held || count < stream.taken) stream.held = list, stream.taken = 0;
   stream.holds_back |= count >= kHoldsBack;
-  if (first || !stream.holds_back) {  // what was printed before is of another time
+  if (first || !stream.holds_back) {  // what was printed before is from another time
     stream.taken = count;
     return "";
   }
@@ -86,7 +86,7 @@ std::string PythonPrints::newly_held(Stream& stream, uint64_t list) {
   std::vector<uint64_t> pieces(static_cast<size_t>(count - from));
   if (!memory.read(*items + 8 * static_cast<uint64_t>(from), pieces.data(), 8 * pieces.size()))
     return "";
-  std::string out = from > stream.taken ? "\n" : "";  // something was left out
+  std::string out = from > stream.taken ? "\n" : "";  // something was missed
   for (const uint64_t piece : pieces) out += text_of(piece);
   stream.taken = count;
   return out;

@@ -7,9 +7,9 @@
 
 namespace headway {
 
-// What a running Python prints, for a process that somebody else started: its output goes past us,
-// but the last of it stands in the buffers of sys.stdout and sys.stderr. Lines that come and go
-// between two reads are not seen. Nothing is seen of a Python without buffers (-u).
+// What a running Python prints, for a process that we did not start: its output does not pass
+// through us, but the latest part is in the buffers of sys.stdout and sys.stderr. Lines that come
+// and go between two reads are missed. A Python without buffers (-u) shows nothing.
 //
 //   PythonPrints prints(stacks);
 //   prints.read(false)  // "" at first; later "step 120 loss 0.53\n"
@@ -17,16 +17,16 @@ class PythonPrints {
  public:
   explicit PythonPrints(PythonStacks& stacks) : stacks_(stacks) {}
 
-  // Lines that are new since the last call, each with its end. `errors`: of sys.stderr.
+  // New lines since the last call, each with its line end. `errors`: from sys.stderr.
   std::string read(bool errors);
 
  private:
   struct Stream {
-    uint64_t wrapper = 0;     // the TextIOWrapper; 0: none that is known
-    uint64_t buffered = 0;    // its BufferedWriter; 0: it has none
-    std::string last{};       // what stood in that one's buffer
-    uint64_t held = 0;        // the list of what the wrapper has not handed on ...
-    int64_t taken = 0;        // ... and how much of it was read
+    uint64_t wrapper = 0;     // the TextIOWrapper; 0: not known
+    uint64_t buffered = 0;    // its BufferedWriter; 0: none
+    std::string last{};       // what that buffer contained
+    uint64_t held = 0;        // the list of texts that the wrapper has not passed on ...
+    int64_t taken = 0;        // ... and how much of it was already read
     bool holds_back = false;  // the program does not flush: lines are read from that list
   };
   void find_streams();
@@ -40,8 +40,8 @@ class PythonPrints {
   int reads_ = 0;
 };
 
-// The lines of a buffer that is written over from its beginning, again and again: those that differ
-// from what stood there before.
+// The new lines of a buffer that is overwritten again and again from its beginning: those that
+// differ from its earlier content.
 std::string changed_lines(const std::string& before, const std::string& now);
 
 }  // namespace headway

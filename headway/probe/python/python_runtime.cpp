@@ -19,18 +19,18 @@ struct Mapping {
   std::string path{};
 };
 
-constexpr int kMostLookedInto = 3;             // files that may hold a Python
-constexpr size_t kMostFiles = 64;              // of a process that are remembered
-constexpr size_t kMostMappings = 100000;       // lines; a process may have as many as it likes
-constexpr uint64_t kLargestFile = 8ull << 30;  // nothing but tables is read of it
+constexpr int kMostLookedInto = 3;             // files that may contain a Python
+constexpr size_t kMostFiles = 64;              // of a process; these are remembered
+constexpr size_t kMostMappings = 100000;       // lines; a process may have any number
+constexpr uint64_t kLargestFile = 8ull << 30;  // only its tables are read
 
 bool may_hold_python(const std::string& path, bool program) {
   const size_t name = path.rfind('/') + 1;
   return program || path.compare(name, 9, "libpython") == 0;
 }
 
-// "7f.. r-xp 00001000 08:01 123   /usr/bin/python3.11": the first part of each file that tells
-// something, the program first.
+// "7f.. r-xp 00001000 08:01 123   /usr/bin/python3.11": the first usable mapping of each file, the
+// program first.
 std::vector<Mapping> first_mappings(pid_t pid) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   std::vector<Mapping> out;
@@ -49,7 +49,7 @@ std::vector<Mapping> first_mappings(pid_t pid) {
   return out;
 }
 
-// In a container the path is the container's own; of a chroot it is ours.
+// In a container the path is the container's; after chroot it is ours.
 std::optional<TargetFile> open_mapping(pid_t pid, const FileUser& user, const Mapping& mapping) {
   constexpr auto kAny = TargetFile::Owner::kAny;
   if (auto theirs = TargetFile::open(pid, user, mapping.path, kAny, kLargestFile)) return theirs;
@@ -72,7 +72,7 @@ std::optional<PythonVersion> version_of(const MemoryReader& memory, const ElfSym
     if (const auto hex = memory.value<uint64_t>(found->second + shift))
       return PythonVersion{int(*hex >> 24 & 0xff), int(*hex >> 16 & 0xff)};
   }
-  for (const Mapping& mapping : mappings)  // an older one names its version in its paths
+  for (const Mapping& mapping : mappings)  // an older Python names its version in its paths
     if (const auto version = version_in_path(mapping.path)) return version;
   return std::nullopt;
 }
@@ -98,7 +98,7 @@ std::optional<PythonRuntime> find_python(pid_t pid, std::string* problem) {
   };
   const std::vector<Mapping> mappings = first_mappings(pid);
   const auto user = file_user_of(pid);
-  if (mappings.empty() || !user) return say("its memory map cannot be read");
+  if (mappings.empty() || !user) return say("the memory map of the process cannot be read");
   const MemoryReader memory(pid);
   int looked_into = 0;
   for (const Mapping& mapping : mappings) {
@@ -116,12 +116,12 @@ std::optional<PythonRuntime> find_python(pid_t pid, std::string* problem) {
     if (address == 0) continue;
     const uint64_t shift = mapping.start - mapping.offset - elf.base;
     const uint64_t runtime = address + shift;
-    if (!memory.value<uint64_t>(runtime)) return say("its memory may not be read");
+    if (!memory.value<uint64_t>(runtime)) return say("the memory of the process may not be read");
     const auto version = version_of(memory, elf, shift, runtime, mappings);
-    if (!version) return say("the version of its Python is not known");
+    if (!version) return say("the Python version of the process cannot be found");
     return PythonRuntime{*version, runtime, mapping.path};
   }
-  return say("no Python in it");
+  return say("the process runs no Python");
 }
 
 }  // namespace headway

@@ -16,13 +16,13 @@ namespace headway {
 namespace {
 
 constexpr int kTries = 12;
-constexpr size_t kDeepest = 1024;      // frames kept of a deeper stack: none, it is called torn
+constexpr size_t kDeepest = 1024;      // frames; a deeper stack is dropped and called torn
 constexpr size_t kMostThreads = 512;   // whose stacks are read in one look
-constexpr size_t kMostListed = 10000;  // threads that are found at all
+constexpr size_t kMostListed = 10000;  // that are listed at all
 constexpr int kMostInterpreters = 16;
 constexpr size_t kMostThreadBytes = 64 << 20;  // remembered of all threads together
 constexpr int kOwnedByGenerator = 1;
-constexpr int kOwnedByC = 3;  // and above: a frame that only marks where C called Python (3.12+)
+constexpr int kOwnedByC = 3;  // or above: a frame that only marks where C called Python (3.12+)
 constexpr double kPauseS = 100e-6;
 
 PythonOffsets known_offsets(const MemoryReader& memory, const PythonRuntime& runtime) {
@@ -35,17 +35,17 @@ PythonOffsets known_offsets(const MemoryReader& memory, const PythonRuntime& run
   if (offsets) return *offsets;
   throw Error(fmt::format("the stacks of Python {}.{} cannot be read", runtime.version.major,
                           runtime.version.minor),
-              "CPython 3.8 to 3.14 with its lock are known; what /proc tells is used without");
+              "stacks can be read of CPython 3.8 to 3.14 (not of free-threaded builds)");
 }
 
-// How many frames, from the outermost on, are the same in both.
+// How many frames, from the outermost on, are equal in both.
 template <typename Stack>
 size_t equal_outer_frames(const Stack& a, const Stack& b) {
   const auto differ = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first;
   return static_cast<size_t>(differ - a.rbegin());
 }
 
-// The same frames, of which the innermost may stand elsewhere in its code, or have returned from
+// The same frames, except that the innermost may be at another instruction, or have returned from
 // what it called.
 template <typename Stack>
 bool only_innermost_moved(const Stack& before, const Stack& now) {
@@ -90,7 +90,7 @@ PythonThreads PythonStacks::read(double patience_s) {
     kept -= threads_[thread.address].kept_bytes();
     read_stack(thread, patience_s, seen);
     kept += threads_[thread.address].kept_bytes();
-    if (kept > kMostThreadBytes) threads_.erase(thread.address);  // such deep stacks are not usual
+    if (kept > kMostThreadBytes) threads_.erase(thread.address);  // unusually deep stacks
     if (i > 0 && memory_.stopped()) break;                        // it comes first next time
     if (i > 0) ++next_thread_;
     out.read.push_back(std::move(seen));
@@ -110,7 +110,7 @@ void PythonStacks::read_stack(const RawThread& thread, double patience_s, Python
   Remembered& known = threads_[thread.address];
   const int64_t until = now_ns() + static_cast<int64_t>(1e9 * patience_s);
   std::optional<Walk> before;
-  RawStack still;  // the longest outer part that two copies agreed in
+  RawStack still;  // the longest outer part in which two copies agreed
   for (int tries = 0; (tries < kTries || now_ns() < until) && !memory_.stopped(); ++tries) {
     if (tries >= kTries && tries % 2 == 0)
       std::this_thread::sleep_for(std::chrono::duration<double>(kPauseS));
@@ -130,7 +130,7 @@ void PythonStacks::read_stack(const RawThread& thread, double patience_s, Python
     bool new_code = false;
     if ((same || (whole && only_innermost_moved(before->frames, now))) &&
         is_base(thread.address, now, same) && resolve(now, out, new_code)) {
-      // Code that was never seen before may have been thrown away before it was read.
+      // Code that is new to us may have been freed before it was read.
       const auto after = new_code ? walk(thread.address) : std::nullopt;
       if (!new_code || (after && equal_outer_frames(now, after->frames) == now.size())) {
         known.last = std::move(now);
@@ -170,7 +170,7 @@ std::vector<PythonStacks::RawThread> PythonStacks::list_threads(uint64_t& holder
 
 void PythonStacks::list_threads_of(uint64_t interpreter, std::vector<RawThread>& out) const {
   uint64_t address = memory_.get(interpreter, offsets_.threads_head).value_or(0);
-  uint64_t mark = 0;  // a list that comes back to where it was goes in circles
+  uint64_t mark = 0;  // detects a list that goes in circles
   for (size_t steps = 1; address != 0 && address != mark && out.size() < kMostListed; ++steps) {
     const auto thread = thread_at(address);
     if (!thread) return;
@@ -190,15 +190,15 @@ std::optional<PythonStacks::RawThread> PythonStacks::thread_at(uint64_t address)
   if (offsets_.native_id) {
     out.tid = static_cast<pid_t>(bytes.get(offsets_.native_id).value_or(0));
   } else if (const auto pthread = bytes.get(offsets_.thread_id)) {
-    // Older versions keep only pthread_t; glibc's structure holds the number at a fixed place.
+    // Older versions keep only pthread_t; glibc's structure has the tid at a fixed place.
     constexpr TargetField<int> kTidInPthread = 720;
     out.tid = memory_.get(*pthread, kTidInPthread).value_or(0);
   }
   return out;
 }
 
-// All frames from one copy of the pages they lie in. A frame on another page is read by itself, at
-// another moment: then the walk has moved, and that page is in the next copy.
+// All frames from one copy of their pages. A frame on another page is read separately, at another
+// moment: then the walk counts as moved, and that page is in the next copy.
 std::optional<PythonStacks::Walk> PythonStacks::walk(uint64_t thread) {
   Remembered& known = threads_[thread];
   uint64_t frame = 0, first = 0, frame_after = 0, first_after = 0;
@@ -211,7 +211,7 @@ std::optional<PythonStacks::Walk> PythonStacks::walk(uint64_t thread) {
   const bool copied = known.pages.copy(memory_, std::span(before, words), std::span(after, words));
   Walk out{.moved = !copied || first != first_after || frame != frame_after};
   if (indirect && (!copied || first != known.cframe)) {
-    // C called Python, or returned from it: its frames lie in the same pages, all but the last.
+    // C called Python, or returned from it: its frames are in the same pages, all but the last.
     known.cframe = memory_.value<uint64_t>(top).value_or(0);
     frame = known.cframe ? memory_.get(known.cframe, offsets_.cframe_frame).value_or(0) : 0;
     out.moved = true;
@@ -259,16 +259,16 @@ std::optional<PythonStacks::RawFrame> PythonStacks::frame_in(TargetBytes bytes,
                   .owner = bytes.get(offsets_.frame_owner).value_or(0)};
 }
 
-// A thread's outermost frame stays where it is while everything above it changes: a stack that ends
-// elsewhere led through a frame that had just gone, unless all of it stands still. No generator is
-// outermost.
+// A thread's outermost frame stays at its address while everything above it changes: a stack that
+// ends elsewhere went through a frame that was just removed, unless the whole stack stands still. A
+// generator is never outermost.
 bool PythonStacks::is_base(uint64_t thread, const RawStack& stack, bool stands_still) {
   if (stack.empty()) return stands_still;
   if (offsets_.frame_owner && stack.back().owner == kOwnedByGenerator) return false;
   return stands_still || threads_[thread].base == stack.back().address;
 }
 
-// It only marks where C called Python.
+// Does it only mark where C called Python?
 bool PythonStacks::is_mark(const RawFrame& frame) const {
   return offsets_.gil && frame.owner >= kOwnedByC;
 }
@@ -279,7 +279,7 @@ bool PythonStacks::resolve(const RawStack& raw, PythonThread& out, bool& new_cod
   std::vector<MemoryReader::Piece> pieces;
   for (size_t i = 0; i < raw.size(); ++i)
     pieces.push_back({raw[i].code, headers.data() + i * size, size});
-  // A marking frame may have no code: its header stays empty.
+  // A marking frame may have no code: then its header stays empty.
   size_t done = 0;
   while (done < pieces.size()) {
     done += memory_.read(std::span(pieces).subspan(done));

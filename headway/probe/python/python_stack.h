@@ -19,48 +19,48 @@ namespace headway {
 struct PythonFrame {
   std::shared_ptr<const PythonCode> code;
   int line = 0;
-  uint64_t address = 0;      // of the frame in the target
-  uint64_t instruction = 0;  // where in the code; tells two moments apart
+  uint64_t address = 0;      // of the frame, in the target
+  uint64_t instruction = 0;  // position in the code; differs when the frame has moved on
 };
 
 struct PythonThread {
-  pid_t tid = 0;  // as the target's PID namespace numbers it; 0: not known
+  pid_t tid = 0;  // its number in the target's PID namespace; 0: not known
   bool holds_gil = false;
-  bool torn = false;  // changed whenever it was read; `frames` are the outer ones that stood still
+  bool torn = false;  // it changed during every read; `frames` are the outer ones that did not
   std::vector<PythonFrame> frames{};  // innermost first
-  uint64_t fingerprint = 0;           // of all frames with their instructions
+  uint64_t fingerprint = 0;           // hash of all frames with their instructions
 };
 
 struct PythonThreads {
   std::vector<PythonThread> read{};  // the main thread first
-  size_t all = 0;  // so many there are: of very many a part is read, another one each time
+  size_t all = 0;  // number of threads; of very many only a part is read, each time another one
 };
 
-// Reads the Python stacks of the threads of a running process, without stopping it. A stack counts
-// when two copies in a row agree in all frames, but that the innermost may move on; when it ends
-// where that thread's stack ended before; and when it leads through code only. Else it is read
-// again. A target that lies gets wrong stacks, but neither crashes us nor holds us nor fills our
-// memory. Not for several threads.
+// Reads the Python stacks of the threads of a running process without stopping it. A stack is
+// accepted if two copies in a row agree in all frames (the innermost may move on), if it ends with
+// the same frame as before, and if all its frames are code. Otherwise it is read again. A target
+// with false data yields wrong stacks, but cannot crash us, hold us up or fill our memory. Not for
+// several threads.
 class PythonStacks {
  public:
   PythonStacks(const PythonStacks&) = delete;
-  // Error when the version's layout is not known.
+  // Throws Error if the version's layout is not known.
   PythonStacks(pid_t pid, const PythonRuntime& runtime);
   // `main_tid`: the main thread's number in the target's own namespace.
   PythonStacks(MemoryReader memory, pid_t main_tid, const PythonRuntime& runtime);
 
-  // None when the target is gone or may not be read. A stack that never stands still is tried
-  // again for so long: no thread keeps Python's lock for more than 5 ms while others want it.
+  // None if the target is gone or cannot be read. A stack that keeps changing is read again for up
+  // to `patience_s`: no thread holds Python's lock for more than 5 ms while others want it.
   PythonThreads read(double patience_s = 0);
-  // Nothing is read after this moment (of now_ns) until another one is named: what was not reached
-  // comes first next time.
+  // After this moment (of now_ns) nothing more is read, until a later one is set. Threads that were
+  // not reached come first next time.
   void stop_at(int64_t ns) { memory_.stop_at(ns); }
-  size_t kept_bytes() const;  // remembered
+  size_t kept_bytes() const;  // memory used by what is remembered
 
   const MemoryReader& memory() const { return memory_; }
   const PythonOffsets& offsets() const { return offsets_; }
   PythonObjects& objects() { return objects_; }
-  uint64_t interpreter() const;  // address of the state of the first one; 0: not to be read
+  uint64_t interpreter() const;  // address of the first interpreter state; 0: cannot be read
 
  private:
   struct RawThread {
@@ -77,7 +77,7 @@ class PythonStacks {
   using RawStack = std::vector<RawFrame>;
   struct Walk {
     RawStack frames{};
-    bool moved = false;  // another function runs now than when the copy began: of several moments
+    bool moved = false;  // the function changed while the copy was made: it mixes moments
   };
 
   std::vector<RawThread> list_threads(uint64_t& holder) const;
@@ -97,16 +97,16 @@ class PythonStacks {
   const PythonRuntime runtime_;
   const PythonOffsets offsets_;
   PythonObjects objects_;
-  struct Remembered {  // of a thread
+  struct Remembered {  // about one thread
     FramePages pages{};
-    RawStack last{};    // accepted
-    uint64_t base = 0;  // its outermost frame
+    RawStack last{};    // the last accepted one
+    uint64_t base = 0;  // address of its outermost frame
     uint64_t cframe = 0;
 
     size_t kept_bytes() const { return pages.kept_bytes() + last.capacity() * sizeof(RawFrame); }
   };
   std::unordered_map<uint64_t, Remembered> threads_;
-  size_t next_thread_ = 0;  // whose turn it is, of those beside the main thread
+  size_t next_thread_ = 0;  // the next one to read, of those other than the main thread
 };
 
 }  // namespace headway

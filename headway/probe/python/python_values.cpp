@@ -73,7 +73,7 @@ std::string PythonValues::value_text(const std::string& name, uint64_t object) {
   }
   if (kind == "float" && (wanted == 'f' || wanted == 'n'))
     return fmt::format("{:.6g}", *head.at<double>(16));
-  // NumPy's scalars hold their number in the same place.
+  // NumPy's scalars keep their number at the same offset.
   if (kind == "numpy.float64" && wanted == 'f') return fmt::format("{:.6g}", *head.at<double>(16));
   if (kind == "numpy.float32" && wanted == 'f') return fmt::format("{:.6g}", *head.at<float>(16));
   if (kind == "str" && wanted == 's')

@@ -8,15 +8,15 @@
 
 namespace headway {
 
-// Variables of a frame that tell where a run stands: counters (step, epoch, i), losses, paths, the
-// length of a list that is being filled. By name, from a short list; what may be a secret is never
-// read. Values are a moment's and may be torn: for showing and for counting, not for deciding
-// alone.
+// Variables of a frame that show how far a run is: counters (step, epoch, i), losses, paths, the
+// length of a list that is being filled. Only names from a short list are read, and never possible
+// secrets. Values may change while they are read: use them for display and counting, but do not
+// decide by them alone.
 class PythonValues {
  public:
   explicit PythonValues(PythonStacks& stacks) : stacks_(stacks), attributes_(stacks) {}
 
-  // Of one frame; a module's variables are its globals.
+  // Variables of one frame; for a module's frame its globals.
   std::vector<SeenValue> read(const PythonFrame& frame, bool users);
 
  private:
@@ -26,7 +26,7 @@ class PythonValues {
   PythonAttributes attributes_;
 };
 
-// What kind of value a variable of this name may show: 'n' a count, 'f' a number, 's' a path,
+// Which kind of value a variable with this name may show: 'n' a count, 'f' a number, 's' a path,
 // 'l' the length of a list; 0: none.
 char kind_of_variable(const std::string& name);
 

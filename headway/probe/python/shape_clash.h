@@ -8,13 +8,13 @@
 
 namespace headway {
 
-// Finds a difference of two tensors of PyTorch, one of shape (n, 1) and one of shape (n): it has
-// the shape (n, n), and a loss made of it teaches the mean of the targets. Refers to the stacks.
+// Finds a difference of two PyTorch tensors with the shapes (n, 1) and (n): its shape is (n, n),
+// and a loss made from it teaches only the mean of the labels. Refers to the stacks.
 class ShapeClash {
  public:
   explicit ShapeClash(PythonStacks& stacks) : attributes_(stacks), tensors_(stacks.memory()) {}
 
-  // The line of such a difference in a running function, by the variables it has now; 0: none.
+  // The line of such a difference in a running function, given its variables now; 0: none.
   int64_t line_in(const PythonFrame& frame, const std::vector<SourceDifference>& differences);
 
  private:

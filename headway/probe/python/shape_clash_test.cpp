@@ -8,7 +8,7 @@ namespace headway {
 namespace {
 
 // What is found in a running function of Debian's PyTorch that subtracts `target` from
-// `prediction`; -1 where it cannot be run or read.
+// `prediction`; -1 if it cannot be run or read.
 int64_t line_for(const std::string& prediction, const std::string& target) {
   const StartedPython python(
       "import sys, time\n"

@@ -14,7 +14,7 @@
 
 namespace headway {
 
-// python3 with a program of ours; says "ready" before it is looked at.
+// python3 running a program of ours; the program says "ready" before anything looks at it.
 class StartedPython {
  public:
   explicit StartedPython(const std::string& source, const std::string& python = "python3") {
@@ -26,7 +26,7 @@ class StartedPython {
     if (pid_ == 0) {
       dup2(ends[1], STDOUT_FILENO);
       close(ends[0]), close(ends[1]);
-      unsetenv("PYTHONUNBUFFERED");  // buffers as they are where nobody chose
+      unsetenv("PYTHONUNBUFFERED");  // default buffering
       execlp(python.c_str(), python.c_str(), path_.c_str(), nullptr);
       _exit(127);
     }

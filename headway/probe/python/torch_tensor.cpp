@@ -11,14 +11,14 @@ namespace {
 constexpr int kHalf = 5, kFloat = 6, kDouble = 7, kBFloat16 = 15;
 constexpr uint64_t kFarthestBack = 96;
 constexpr size_t kHead = 256;           // bytes of a tensor that are read
-constexpr int64_t kMostDimensions = 5;  // of those that keep their sizes in themselves
+constexpr int64_t kMostDimensions = 5;  // in tensors that store their sizes inside
 constexpr int64_t kMostValues = int64_t{1} << 40;
 constexpr uint64_t kLeastAddress = 1 << 16;
 
 size_t width_of(int type) { return type == kDouble ? 8 : type == kFloat ? 4 : 2; }
 
-// Counted once or twice 8 bytes: what comes first behind the counts is a pointer.
-uint64_t behind_counts(TargetBytes object) {
+// The counts take 8 or 16 bytes: the first thing after them is a pointer.
+uint64_t after_counts(TargetBytes object) {
   return object.at<uint64_t>(16).value_or(0) >= kLeastAddress ? 16 : 24;
 }
 
@@ -46,14 +46,14 @@ bool TorchTensor::is_real() const {
   return type == kHalf || type == kFloat || type == kDouble || type == kBFloat16;
 }
 
-// Behind the counts: storage, what autograd keeps, something else, the version; then, maybe behind
-// another word, the pointer back; behind that the number of sizes, five sizes, five strides, where
-// in the storage it begins, how many values there are and their type.
+// After the counts: storage, autograd's data, something else, the version; then, perhaps after
+// another word, the pointer back; then the number of sizes, five sizes, five strides, the offset in
+// the storage, the number of values and their type.
 std::optional<TorchTensor> TorchTensors::read(uint64_t address, uint64_t back) const {
   char copy[kHead];
   if (address < kLeastAddress || !memory_.read(address, copy, sizeof copy)) return std::nullopt;
   const TargetBytes bytes(copy, sizeof copy);
-  const uint64_t storage = behind_counts(bytes);
+  const uint64_t storage = after_counts(bytes);
   TorchTensor out;
   const int64_t dimensions = *bytes.at<int64_t>(back + 8);
   out.values = *bytes.at<int64_t>(back + 104);
@@ -74,11 +74,11 @@ std::optional<TorchTensor> TorchTensors::read(uint64_t address, uint64_t back) c
   const int64_t begins = *bytes.at<int64_t>(back + 96);
   if (char head[32]; kept >= kLeastAddress && memory_.read(kept, head, sizeof head)) {
     const TargetBytes counted(head, sizeof head);
-    out.data = *counted.at<uint64_t>(behind_counts(counted));
+    out.data = *counted.at<uint64_t>(after_counts(counted));
     if (out.is_real() && begins > 0 && begins < kMostValues)
       out.data += width_of(out.type) * uint64_t(begins);
   }
-  constexpr TargetField<uint64_t> kGradient = 40;  // behind a name
+  constexpr TargetField<uint64_t> kGradient = 40;  // after a name
   if (autograd >= kLeastAddress) out.gradient = memory_.get(autograd, kGradient).value_or(0);
   if (char head[32]; version >= kLeastAddress && memory_.read(version, head, sizeof head)) {
     const TargetBytes counted(head, sizeof head);

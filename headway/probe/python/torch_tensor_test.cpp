@@ -16,8 +16,8 @@ ssize_t answer(pid_t, const iovec* here, unsigned long count, const iovec* there
   return answering->read(here, there, count);
 }
 
-// How a tensor lies in memory: with its two counts in 16 bytes or in 8, and with a word before the
-// pointer to its object or without.
+// The memory layout of a tensor: two counts in 16 bytes or in 8, with or without a word before the
+// pointer to its object.
 struct Layout {
   uint64_t counts = 16, before_object = 8, held = 24;
 };

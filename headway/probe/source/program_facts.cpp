@@ -19,7 +19,7 @@ bool holds(const std::vector<T>& all, const T& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-// A path that is named by a variable and leads nowhere.
+// A path named by a variable that does not exist.
 bool is_missing(const SeenValue& value, pid_t main) {
   if (!value.users || kind_of_variable(value.name) != 's' || value.value.size() < 3) return false;
   if (value.value.find('.') == std::string::npos || value.value.find("://") != std::string::npos)
@@ -27,7 +27,7 @@ bool is_missing(const SeenValue& value, pid_t main) {
   return !file_exists_for(main, value.value);
 }
 
-// The first one that is met stays.
+// The first one found is kept.
 void note_place(Target& target, const std::string& file, int64_t line, SeenFrame& place) {
   if (line > 0 && place.line == 0)
     place = {redact_path(file), "", line, true, target.sources.text(file, line)};

@@ -12,7 +12,7 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c =
 int opens(char c) { return c == '(' || c == '[' || c == '{'; }
 int closes(char c) { return c == ')' || c == ']' || c == '}'; }
 
-// Behind the string that begins here, on the same line or at its end.
+// The position after the string that begins here, on the same line or at its end.
 size_t end_of_string(std::string_view text, size_t at) {
   const char quote = text[at];
   for (size_t i = at + 1; i < text.size(); ++i) {
@@ -28,10 +28,10 @@ bool begins_anew(std::string_view line) {
          line.starts_with("if __name__");
 }
 
-// Copies lines without comments and without what stands in long strings.
+// Copies lines without comments and without the content of long strings.
 class Cleaner {
  public:
-  // Appends what counts of a line; gives back whether the statement goes on in the next.
+  // Appends the code of a line; returns whether the statement continues on the next line.
   bool add(std::string_view line, std::string& out) {
     size_t i = 0;
     bool continued = false;
@@ -61,7 +61,7 @@ class Cleaner {
     }
     return continued || depth_ > 0 || long_quote_ != 0;
   }
-  // Whatever is open stays open no longer where this line begins.
+  // At such a line, brackets that are still open are given up.
   bool gives_up_at(std::string_view line) {
     if (depth_ == 0 || long_quote_ != 0 || !begins_anew(line)) return false;
     depth_ = 0;
@@ -73,7 +73,7 @@ class Cleaner {
   char long_quote_ = 0;
 };
 
-// Where "=" gives a value to what stands before it, outside of brackets and strings.
+// The "=" that assigns to what is before it, outside of brackets and strings.
 size_t sign_of_assignment(std::string_view text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -206,7 +206,7 @@ int64_t PythonSource::line_at(size_t position) const {
 
 void PythonSource::read_calls(size_t index) {
   struct Open {
-    size_t call;  // kNowhere: another bracket
+    size_t call;  // kNowhere: not the bracket of a call
     size_t argument;
   };
   const std::string_view text = statements_[index].text;

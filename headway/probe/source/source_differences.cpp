@@ -9,8 +9,8 @@ constexpr size_t kMost = 40;
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The variable that ends here, the one that begins there; empty where anything is done to it, as in
-// `a.x`, `f(a)`, `a[0]` or `2 * a`: its shape may be another then.
+// The variable that ends here or begins there; empty if anything is done to it, as in `a.x`,
+// `f(a)`, `a[0]` or `2 * a`: then its shape may differ.
 std::string_view name_before(std::string_view text, size_t end) {
   const size_t last = text.find_last_not_of(' ', end);
   if (last == std::string_view::npos || !is_name(text[last])) return {};

@@ -8,7 +8,7 @@
 
 namespace headway {
 
-// "error = prediction - target": two variables whose difference is taken.
+// "error = prediction - target": the difference of two variables.
 struct SourceDifference {
   std::string left{}, right{};
   int64_t line = 0;

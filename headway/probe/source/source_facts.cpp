@@ -27,7 +27,7 @@ constexpr std::string_view kSchedules[] = {"LR(",        "lr_scheduler.",    "De
                                            "OnPlateau(", "lr_scheduler_type"};
 constexpr std::string_view kShuffles[] = {".shuffle(", "shuffle_buffer", "Shuffler(",
                                           "buffer_size="};
-// Mixes a list in place, which is not a buffer.
+// Shuffles a list in place, which is not a shuffle buffer.
 constexpr std::string_view kMixesLists[] = {"random.shuffle(", "rng.shuffle("};
 constexpr std::string_view kRates[] = {"learning_rate", "lr"};
 constexpr std::string_view kBatches[] = {"batch_size", "batch", "per_device_train_batch_size",
@@ -59,7 +59,7 @@ std::string small_letters(std::string_view code) {
   return lower;
 }
 
-// The number that is given to one of these names: "batch_size=32", "BATCH = 32"; 0: none is.
+// The number assigned to one of these names: "batch_size=32", "BATCH = 32"; 0: none.
 template <size_t N>
 double given_to(const std::string_view (&names)[N], std::string_view code) {
   const std::string lower = small_letters(code);
@@ -79,8 +79,8 @@ double given_to(const std::string_view (&names)[N], std::string_view code) {
   return 0;
 }
 
-// The rate that an optimizer is given without a name: "Adam(1e-3)", "SGD(model.parameters(), 0.1,
-// ..."; 0: none is.
+// The rate passed to an optimizer without a name: "Adam(1e-3)", "SGD(model.parameters(), 0.1, ...";
+// 0: none.
 double rate_of_optimizer(std::string_view code) {
   const std::string lower = small_letters(code);
   for (const std::string_view name : kOptimizers) {
@@ -100,7 +100,7 @@ double rate_of_optimizer(std::string_view code) {
 }  // namespace
 
 SourceFacts facts_in(const std::vector<std::string>& lines) {
-  constexpr size_t kLargest = 5000;  // lines that somebody wrote by hand
+  constexpr size_t kLargest = 5000;  // lines; longer files are not written by hand
   SourceFacts out{.keeps = line_that_keeps(lines)};
   if (lines.size() <= kLargest) {
     const PythonSource source(lines);

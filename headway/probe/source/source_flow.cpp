@@ -28,7 +28,7 @@ bool is_def(std::string_view code) {
   return code.starts_with("def ") || code.starts_with("async def ");
 }
 
-// The line without what is quoted or a comment; those become blanks.
+// The line with blanks in place of quoted texts and comments.
 std::string bare(const std::string& line) {
   std::string out = line;
   char quote = 0;
@@ -57,7 +57,7 @@ int depth_change(std::string_view code) {
   return depth;
 }
 
-// "loss", "self.batch": names with their dots, none that a call or another object has.
+// "loss", "self.batch": names with their dots, except those of calls and attributes of results.
 Names names_in(std::string_view code) {
   Names out;
   for (size_t i = 0; i < code.size();) {
@@ -74,7 +74,7 @@ Names names_in(std::string_view code) {
   return out;
 }
 
-// What stands left of a sign of assignment: "x, y" of "x, y", "rows" of "rows[i]".
+// What is left of an assignment sign: "x, y" of "x, y", "rows" of "rows[i]".
 Names targets_in(std::string_view code) {
   Names out;
   int depth = 0;
@@ -88,7 +88,7 @@ Names targets_in(std::string_view code) {
   return out;
 }
 
-// Where "=" assigns, outside of brackets; npos: nowhere. `after` gets what follows it.
+// The position of the "=" that assigns, outside of brackets; npos: none. `after`: what follows it.
 size_t assignment_in(std::string_view code, size_t from, size_t& after) {
   int depth = 0;
   for (size_t i = from; i < code.size(); ++i) {
@@ -185,7 +185,7 @@ std::vector<Statement> statements_of(const std::vector<std::string>& lines, size
   return out;
 }
 
-// "x" is taken by "x" and by "x.shape".
+// "x" and "x.shape" both use "x".
 bool takes(const Statement& statement, const std::string& name) {
   const auto at = statement.takes.lower_bound(name);
   for (auto it = at; it != statement.takes.end() && it->starts_with(name); ++it)

@@ -6,9 +6,9 @@
 
 namespace headway {
 
-// Lines of the same Python function that take what this line assigns, directly or through other
-// lines; in any order, since a loop comes round again. What a statement both takes and assigns
-// (`weights, loss = step(weights, x)`) is state it keeps, and does not count as handed to it.
+// Lines of the same Python function that use what this line assigns, directly or through other
+// lines; they may also be above it, since a loop runs again. What a statement both uses and assigns
+// (`weights, loss = step(weights, x)`) is its own state and does not count.
 //
 //   1  while True:
 //   2      x = load()

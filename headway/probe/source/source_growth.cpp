@@ -43,10 +43,10 @@ std::string_view list_of(std::string_view text) {
   return text.substr(begin, end - begin);
 }
 
-// The name under which the lists were made: "record".
+// The name of the variable that holds the list: "record".
 std::string_view owner_of(std::string_view list) { return list.substr(0, list.find('[')); }
 
-// A number, or what counts the steps: such lists stay small.
+// A number, or a step count: such lists stay small.
 bool appends_number(std::string_view text) {
   if (has_one_of(text, {".item()", "float(", "len(", "time()", "str("})) return true;
   const size_t begin = text.find(kAppend) + kAppend.size();
@@ -54,8 +54,8 @@ bool appends_number(std::string_view text) {
   return is_one_of(what, {"step", "epoch", "i", "n", "t", "iteration", "batch_idx", "lr"});
 }
 
-// The line that opens the block in which this one stands, with one of these words; lines above it
-// up to the function's own.
+// The line that opens the block around this one with one of these words; searches upwards to the
+// function's own line.
 std::optional<size_t> opened_by(const std::vector<Line>& lines, size_t at,
                                 std::initializer_list<std::string_view> words) {
   size_t indent = lines[at].indent;
@@ -86,7 +86,7 @@ bool trains(const std::vector<Line>& lines, size_t function) {
   return false;
 }
 
-// Where a name is given a value: how often, and the last of these lines.
+// Assignments to a name: how many, and the last of these lines.
 struct Made {
   size_t times = 0, at = 0;
   bool bounded = false;
@@ -102,7 +102,7 @@ Made made(const std::vector<Line>& lines, const std::string& name) {
   return out;
 }
 
-// Is it made anew now and then, or emptied? Does it die with a function that only helps?
+// Does the list last, that is: is it not remade, not emptied, and not local to a helper function?
 bool lasts(const std::vector<Line>& lines, std::string_view name, size_t appended_at) {
   const std::string list(name), owner(owner_of(name));
   for (const Line& line : lines)
@@ -118,7 +118,7 @@ bool lasts(const std::vector<Line>& lines, std::string_view name, size_t appende
   if (appender > 0 && has(lines[appender - 1].text, "__init__(")) return false;  // once
   if (list != owner && in_loop(its)) return false;
   if (name.starts_with("self.")) return true;
-  if (owners.times == 0) return false;  // somebody else's
+  if (owners.times == 0) return false;  // belongs to other code
   if (in_loop(owners)) return false;
   const size_t function = function_of(lines, owners.at);
   return function != appender || trains(lines, function);

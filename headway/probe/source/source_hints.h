@@ -6,7 +6,7 @@
 #include "headway/probe/source/python_source.h"
 #include "headway/probe/source/source_learning.h"
 
-// Inside probe/: hints of a source, one of a kind.
+// Inside probe/: hints in a source, at most one of each kind.
 namespace headway {
 
 class Hints {
@@ -22,7 +22,7 @@ class Hints {
   std::vector<SourceHint> all_;
 };
 
-// source_optimizer.cpp: what is about optimizers and their steps.
+// source_optimizer.cpp: hints about optimizers and their steps.
 void note_optimizer(const PythonSource& source, Hints& hints);
 
 }  // namespace headway

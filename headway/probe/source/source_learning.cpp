@@ -10,7 +10,7 @@
 namespace headway {
 namespace {
 
-// Somebody applies one, in the model or on the way to the loss.
+// Is an activation applied, in the model or on the way to the loss?
 bool applies_activation(const PythonSource& source) {
   return std::any_of(source.calls().begin(), source.calls().end(), [](const SourceCall& call) {
     return is_one_of(call.last_name(), {"softmax", "log_softmax", "sigmoid", "Softmax",
@@ -18,7 +18,7 @@ bool applies_activation(const PythonSource& source) {
   });
 }
 
-// Output and loss.
+// The model's output does not fit the loss.
 void note_mismatch(const PythonSource& source, Hints& hints) {
   const ModelOutput output = output_of_model(source);
   const bool soft = output.end == ModelEnd::kSoftmax || output.end == ModelEnd::kSigmoid;
@@ -43,7 +43,7 @@ void note_mismatch(const PythonSource& source, Hints& hints) {
   }
 }
 
-// Weights, not biases or those of a normalisation, that begin as zeros or as one number.
+// Weights, other than biases and normalisation, that begin as zeros or as one number.
 bool makes_constant_weights(const PythonSource& source, const SourceCall& call) {
   const std::string_view name = call.last_name();
   const std::string_view initial = call.given("kernel_initializer").empty()
@@ -62,7 +62,7 @@ bool makes_constant_weights(const PythonSource& source, const SourceCall& call) 
   return true;
 }
 
-// Functions of the source's own that squash: "return 1 / (1 + np.exp(-z))".
+// Functions in the source that squash their input: "return 1 / (1 + np.exp(-z))".
 std::set<std::string_view> squashing_functions(const PythonSource& source) {
   std::set<std::string_view> out;
   for (size_t i = 0; i < source.statements().size(); ++i) {
@@ -77,14 +77,14 @@ std::set<std::string_view> squashing_functions(const PythonSource& source) {
   return out;
 }
 
-// Does this line stand in a loop over the layers of a model?
+// Is this line in a loop over the layers of a model?
 bool is_per_layer(const PythonSource& source, size_t statement) {
   const size_t loop = source.around(statement, "for ");
   return loop != kNowhere && has_one_of(source.statements()[loop].text,
                                         {"self.w", "layer", "weights", "params", "depth"});
 }
 
-// Layers that saturate, those that a loop makes by their number.
+// The number of saturating layers, including those that a loop makes.
 int64_t saturating_layers(const PythonSource& source, int64_t& line) {
   constexpr int64_t kOfALoop = 6;
   int64_t count = 0;
@@ -108,7 +108,7 @@ int64_t saturating_layers(const PythonSource& source, int64_t& line) {
   return count;
 }
 
-// By its name, or because its gradient is asked for.
+// Judged by its name, or because its gradient is computed.
 bool computes_loss(const PythonSource& source, const SourceStatement& function) {
   const std::string_view name = function.text.substr(4, function.text.find('(') - 4);
   if (has(name, "loss")) return true;
@@ -117,8 +117,8 @@ bool computes_loss(const PythonSource& source, const SourceStatement& function) 
   });
 }
 
-// The way from the loss to the weights is cut: in the function that makes gradients, on a line that
-// does not only show numbers.
+// The path from the loss to the weights is cut: in the function that makes gradients, on a line
+// that does more than show numbers.
 bool cuts_gradient(const PythonSource& source, const SourceCall& call) {
   const std::string_view name = call.last_name();
   const bool operation = is_one_of(name, {"round", "sign", "stop_gradient"}) &&
@@ -140,7 +140,7 @@ bool cuts_gradient(const PythonSource& source, const SourceCall& call) {
   });
 }
 
-// Pictures as bytes, and nobody scales them.
+// Images as bytes that nothing scales.
 void note_unscaled(const PythonSource& source, Hints& hints) {
   int64_t bytes = 0;
   for (const SourceStatement& each : source.statements()) {
@@ -158,7 +158,7 @@ void note_unscaled(const PythonSource& source, Hints& hints) {
 
 std::vector<SourceHint> learning_hints_in(const PythonSource& source) {
   constexpr int64_t kManySaturating = 6;
-  constexpr size_t kMostStatements = 4000, kMostCalls = 6000;  // of what somebody wrote by hand
+  constexpr size_t kMostStatements = 4000, kMostCalls = 6000;  // more is not written by hand
   Hints hints;
   if (source.statements().size() > kMostStatements || source.calls().size() > kMostCalls) return {};
   note_mismatch(source, hints);

@@ -8,8 +8,8 @@
 
 namespace headway {
 
-// What a source says that may explain why little or nothing is learnt. Each may be meant: it is for
-// explaining what the losses show. One of a kind at most.
+// Something in a source that may explain why little or nothing is learnt. Each may be intended: use
+// it only to explain what the losses show. At most one of each kind.
 struct SourceHint {
   Hint kind{};
   int64_t line = 0;

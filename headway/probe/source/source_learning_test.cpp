@@ -5,7 +5,7 @@
 namespace headway {
 namespace {
 
-// Where the source gives this hint; 0: nowhere.
+// The line of the source with this hint; 0: none.
 int64_t line_of(Hint kind, const std::vector<std::string>& lines) {
   const PythonSource source(lines);
   for (const SourceHint& hint : learning_hints_in(source))

@@ -23,7 +23,7 @@ bool contains(const std::string& text, const char* part) {
 
 }  // namespace
 
-// Of a loop that waits until a lock file goes.
+// The condition of a loop that waits until a lock file disappears.
 bool names_a_lock_file(const std::string& line) {
   const bool tries = contains(line, "exists(") || contains(line, "is_file(") ||
                      contains(line, "isfile(") || contains(line, "os.open(");
@@ -257,7 +257,7 @@ bool SourceLines::has_endless_loop(const std::string& file, int64_t first_line) 
   for (++at; at < lines.size(); ++at) {
     const size_t begin = lines[at].find_first_not_of(" \t\r");
     if (begin == std::string::npos) continue;
-    if (begin <= margin) return false;  // the function is over
+    if (begin <= margin) return false;  // end of the function
     if (lines[at].find("while True") == begin || lines[at].find("while 1:") == begin) return true;
   }
   return false;

@@ -13,53 +13,53 @@
 
 namespace headway {
 
-// "mask[0, y, x] = ..." or getpixel(): the line is about one element of an array.
+// "mask[0, y, x] = ..." or getpixel(): does the line access a single element of an array?
 bool touches_one_element(const std::string& line);
 
-// The line calls a library that makes or reads data and does not train: numpy, PIL, json, open()
-// ...
+// Does the line call a library that makes or reads data and does not train: numpy, PIL, json,
+// open() ...?
 bool calls_for_data(const std::string& line);
 
-// Does the line ask for a lock, or wait for a thread, itself? Else a library that it calls waits
-// for threads of its own. True when nothing is known of it.
+// Does the line itself take a lock or wait for a thread? If not, a library that it calls waits for
+// its own threads. True if nothing is known about the line.
 bool may_take_a_lock(const std::string& line);
 
-// "while os.path.exists(lock_path):", os.open(..., O_EXCL): the line asks for a lock that is a
-// file.
+// "while os.path.exists(lock_path):", os.open(..., O_EXCL): does the line ask for a lock that is a
+// file?
 bool names_a_lock_file(const std::string& line);
 
-// Is this file of the person who wrote the program, and not of a library or of Python itself?
+// Does this file belong to the author of the program, not to a library or to Python itself?
 bool is_users_file(const std::string& file);
 
-// Source text of a watched process, seen as it sees its files and may read them: its user's own,
-// and root's that all may read. Remembers what it read.
+// Source text of a watched process, as that process sees its files and may read them: files of its
+// own user, and files of root that all may read. Remembers what it read.
 class SourceLines {
  public:
   explicit SourceLines(pid_t pid) : pid_(pid), user_(file_user_of(pid)) {}
 
-  // Without blanks at both ends; empty when the file is not there. Secrets are hidden.
+  // Without blanks at either end; empty if the file does not exist. Secrets are hidden.
   std::string text(const std::string& file, int64_t line);
-  // How many loops of its own function stand around this line, and whether one of them is a
+  // How many loops of its own function are around this line, and whether one of them is a
   // `while`.
   struct Loops {
     int64_t count = 0;
     bool endless = false;
-    bool asks_for_lock = false;  // in the loop, up to this line: whether a lock file is there
+    bool asks_for_lock = false;  // in the loop, up to this line: checks whether a lock file exists
   };
   Loops loops_around(const std::string& file, int64_t line);
-  // The lines of its function that take what this line assigns (source_flow.h).
+  // The lines of its function that use what this line assigns (source_flow.h).
   const std::vector<int64_t>& lines_fed(const std::string& file, int64_t line);
-  // Is there a `while True` in the function that begins at this line?
+  // Does the function that begins at this line contain a `while True`?
   bool has_endless_loop(const std::string& file, int64_t first_line);
-  // The functions of this file that yield inside a `while True`. None when the file also says where
-  // to stop, by take(), islice() or steps_per_epoch.
+  // The functions of this file that yield inside a `while True`. None if the file also limits them,
+  // by take(), islice() or steps_per_epoch.
   const std::vector<std::string>& endless_generators(const std::string& file);
   const SourceFacts& facts(const std::string& file);
-  // Does this line stand in a function that measures a model (source_validation.h)?
+  // Is this line in a function that validates a model (source_validation.h)?
   bool validates(const std::string& file, int64_t line);
-  // Does this line call a function that the file has compiled by JAX? Such a call leaves no frame.
+  // Does this line call a function that JAX compiles? Such a call leaves no frame on the stack.
   bool calls_compiled(const std::string& file, int64_t line);
-  // Lines of this file that set how many threads compute.
+  // Lines of this file that set the number of compute threads.
   const std::vector<SeenThreadSetting>& thread_settings(const std::string& file);
   size_t kept_bytes() const { return kept_bytes_; }
 

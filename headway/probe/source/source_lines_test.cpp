@@ -10,7 +10,7 @@
 namespace headway {
 namespace {
 
-// A file with this text, as long as it is looked at.
+// A file with this text, which exists while `look` runs.
 template <typename Look>
 auto with_source(const std::string& source, Look look) {
   const std::filesystem::path path =

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kDeepest = 8;
 
-// Of "softmax", tf.nn.softmax, F.relu.
+// The activation named by "softmax", tf.nn.softmax, F.relu.
 ModelEnd end_named(std::string_view name) {
   while (!name.empty() && (name.front() == '"' || name.front() == '\'')) name.remove_prefix(1);
   while (!name.empty() && (name.back() == '"' || name.back() == '\'')) name.remove_suffix(1);
@@ -32,8 +32,8 @@ int64_t number_in(std::string_view text) {
   return read.ec == std::errc() && read.ptr == text.data() + text.size() ? out : 0;
 }
 
-// Behind the bracket that opens at the beginning; kNowhere: it does not close.
-size_t behind_bracket(std::string_view text) {
+// The position after the bracket that opens at the beginning; kNowhere: it is not closed.
+size_t after_bracket(std::string_view text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -79,7 +79,7 @@ class Reader {
     const SourceStatement& each = statement(index);
     for (size_t c = each.calls_begin; c < each.calls_end; ++c) {
       const SourceCall& call = source_.calls()[c];
-      // One that begins with another model only shows what that one gives.
+      // A model that begins with another model only shows that one's output.
       if (call.last_name() == "Sequential" && call.inside == kNowhere)
         return begins_with_a_name(call) ? std::nullopt : std::optional(of_call(c, index));
       if (call.last_name() == "Model" && call.inside == kNowhere) {
@@ -99,7 +99,7 @@ class Reader {
     return !name.empty() && name.find_first_of("(*") == std::string_view::npos;
   }
 
-  // The last `return` of its body, in no branch.
+  // The last `return` of its body that is not in a branch.
   ModelOutput of_function(size_t def) {
     if (depth_ >= kDeepest) return {};
     size_t last = kNowhere;
@@ -114,7 +114,7 @@ class Reader {
     return out;
   }
 
-  // What is returned or assigned here.
+  // The model that is returned or assigned here.
   ModelOutput of_value(size_t index) {
     const SourceStatement& each = statement(index);
     const std::string_view value = each.value;
@@ -144,13 +144,13 @@ class Reader {
         else if (!is_one_of(method, {"squeeze", "view", "reshape", "flatten", "float", "unsqueeze",
                                      "contiguous", "permute", "transpose"}))
           return {};
-        out.units = 0;  // how many are left is another matter
+        out.units = 0;  // how many are left is not known
         rest.remove_prefix(open);
       }
       if (rest[0] != '(' && rest[0] != '[') return {};
-      const size_t behind = behind_bracket(rest);
-      if (behind == kNowhere) return {};
-      rest = trimmed(rest.substr(behind));
+      const size_t after = after_bracket(rest);
+      if (after == kNowhere) return {};
+      rest = trimmed(rest.substr(after));
     }
     return out;
   }
@@ -181,7 +181,7 @@ class Reader {
     return of_class(name);
   }
 
-  // The last thing in the brackets of a Sequential, where that is a call.
+  // The last argument of a Sequential, if it is a call.
   ModelOutput of_last(size_t index) {
     const SourceCall& whole = source_.calls()[index];
     size_t last = kNowhere;
@@ -211,7 +211,7 @@ class Reader {
     return {};
   }
 
-  // What was last given to this name: in the same function before this statement, or, for names of
+  // The last value of this name: in the same function before this statement or, for attributes of
   // an object, anywhere in its class.
   ModelOutput of_name(std::string_view name, size_t before) {
     if (name.empty() || depth_ >= kDeepest) return {};

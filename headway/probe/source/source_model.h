@@ -15,14 +15,14 @@ struct ModelOutput {
   int64_t units = 0;  // 0: not known
 };
 
-// Of the model that the source trains: a Keras or PyTorch Sequential, a class with forward() or
-// call(), a function of JAX. With several the last one that can be read.
+// The output of the model that the source trains: a Keras or PyTorch Sequential, a class with
+// forward() or call(), a function of JAX. If there are several, the last one that can be read.
 ModelOutput output_of_model(const PythonSource& source);
 
-// What a loss takes from the model.
+// What a loss expects from the model.
 enum class LossTakes {
   kUnknown,           // none was found, or several that differ
-  kLogits,            // plain numbers: it applies a softmax itself
+  kLogits,            // plain numbers: the loss applies a softmax itself
   kLogit,             // ... a sigmoid
   kProbabilities,     //
   kLogProbabilities,  //

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostModels = 16;
 
-// p.grad in the source: somebody makes the step by hand.
+// p.grad in the source: the step is made by hand.
 bool uses_gradients(std::string_view text) {
   const size_t at = text.find(".grad");
   if (at == std::string_view::npos) return false;
@@ -29,7 +29,7 @@ bool imports(const PythonSource& source, std::string_view library) {
                      });
 }
 
-// PyTorch and TensorFlow: gradients are made, and nothing makes a step with them.
+// PyTorch and TensorFlow: gradients are computed, but nothing makes a step with them.
 void note_no_step(const PythonSource& source, Hints& hints) {
   const bool torch = imports(source, "torch"), tensorflow = imports(source, "tensorflow");
   if (!torch && !tensorflow) return;
@@ -47,7 +47,7 @@ void note_no_step(const PythonSource& source, Hints& hints) {
   hints.add(Hint::kNoStep, made);
 }
 
-// optax: what apply_updates() gives is dropped, or its function gives something else back.
+// optax: the result of apply_updates() is dropped, or its function returns something else.
 void note_dropped_updates(const PythonSource& source, Hints& hints) {
   if (!imports(source, "optax")) return;
   const auto& statements = source.statements();
@@ -62,7 +62,7 @@ void note_dropped_updates(const PythonSource& source, Hints& hints) {
     bool used = false;
     for (size_t i = call.statement + 1; i < statements.size() && source.is_within(i, function); ++i)
       used |= has_word(statements[i].text, made.assigns);
-    // In a loop it is used by what stands before it.
+    // In a loop, code above it can use the result.
     if (!used && !source.in_loop(call.statement)) hints.add(Hint::kNoStep, call.line);
   }
 }
@@ -97,7 +97,7 @@ bool makes_optimizer(const SourceCall& call) {
                                       "RAdam", "Adamax", "Adadelta"});
 }
 
-// A model that a function makes, takes the weights of, and forgets.
+// A model that a function makes, takes the weights of, and then drops.
 bool is_forgotten(const PythonSource& source, std::string_view model, size_t function) {
   bool made = false, optimizes = false;
   for (size_t i = 0; i < source.statements().size(); ++i) {
@@ -106,7 +106,7 @@ bool is_forgotten(const PythonSource& source, std::string_view model, size_t fun
       if (!source.is_within(i, function)) continue;
       optimizes |= makes_optimizer(source.calls()[c]);
       const std::string_view other = owner_of_weights(source.calls()[c]);
-      if (!other.empty() && other != model) return false;  // whose weights it gets is not plain
+      if (!other.empty() && other != model) return false;  // unclear whose weights it gets
     }
     if (!source.is_within(i, function) || !has_word(each.text, model)) continue;
     if (each.assigns == model) made = has(each.value, "(");
@@ -120,7 +120,7 @@ bool is_layer(const SourceCall& call) {
          !call.name.ends_with("Loss");
 }
 
-// self.net, whose weights an optimizer was given in one method, is made anew in another.
+// self.net, whose weights an optimizer got in one method, is replaced in another.
 int64_t replaced_model(const PythonSource& source) {
   for (const SourceCall& call : source.calls()) {
     if (!is_one_of(call.last_name(), {"parameters", "named_parameters"}) ||
@@ -141,7 +141,7 @@ int64_t replaced_model(const PythonSource& source) {
   return 0;
 }
 
-// Optimizers of PyTorch: whose weights they are given, and whether their model changes afterwards.
+// PyTorch optimizers: whose weights they get, and whether that model changes afterwards.
 void note_other_weights(const PythonSource& source, Hints& hints) {
   hints.add(Hint::kReplacedLayers, replaced_model(source));
   std::set<std::string_view> given, called;
@@ -168,7 +168,7 @@ void note_other_weights(const PythonSource& source, Hints& hints) {
     for (size_t c = statements[i].calls_begin; c < statements[i].calls_end; ++c)
       if (is_layer(source.calls()[c])) return hints.add(Hint::kReplacedLayers, made_line);
   }
-  // Models by how they are made; those that are called where gradients are made.
+  // Models, as the source makes them; those that are called where gradients are computed.
   std::set<std::string_view> models;
   std::set<size_t> trains;  // functions that call backward(); kNowhere: the module
   for (const SourceCall& call : source.calls())
@@ -182,7 +182,7 @@ void note_other_weights(const PythonSource& source, Hints& hints) {
   for (const SourceCall& call : source.calls())
     if (models.count(call.name) && trains.count(source.around(call.statement, "def ")))
       called.insert(call.name);
-  // Handed on, to a function that computes the loss, is as good as called.
+  // Passing it to a function that computes the loss counts as calling it.
   bool trained = false;
   for (size_t i = 0; i < statements.size() && !trained; ++i)
     for (const std::string_view name : given)
@@ -210,7 +210,7 @@ bool names_option(std::string_view quoted, std::string_view name) {
   return flag == name;
 }
 
-// A number, or a name that is given one: LR = 0.1, lr: float = 0.1, add_argument("--lr",
+// A number, or a name with a number as its value: LR = 0.1, lr: float = 0.1, add_argument("--lr",
 // default=0.1).
 std::optional<double> value_of(const PythonSource& source, std::string_view text) {
   if (const auto number = number_in(text)) return number;
@@ -236,7 +236,7 @@ std::string_view rate_given(const SourceCall& call) {
 }
 
 void note_rates(const PythonSource& source, Hints& hints) {
-  // A schedule multiplies it by something else.
+  // A schedule multiplies the rate by something else.
   const bool scheduled =
       std::any_of(source.calls().begin(), source.calls().end(), [](const SourceCall& call) {
         return has_one_of(call.name, {"LambdaLR", "lr_scheduler", "chedule", "Decay", "OneCycle"});
@@ -257,7 +257,7 @@ void note_rates(const PythonSource& source, Hints& hints) {
   }
 }
 
-// Schedules that count steps, and where they are told how many.
+// Schedules that count steps, and where they get the number of steps.
 struct StepSchedule {
   std::string_view name, keyword;
   size_t position;

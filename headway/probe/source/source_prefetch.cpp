@@ -10,12 +10,12 @@ namespace {
 
 constexpr size_t kMostStatements = 4000, kMostNames = 64;
 
-// What a statement does last of the two, in its outermost chain.
+// Which of the two a statement calls last, in its outermost chain.
 enum class Last { kNeither, kPrefetch, kMap };
 
 struct Chain {
   Last last = Last::kNeither;
-  bool maps_behind = false;  // ... and a prefetch() stands before that map()
+  bool maps_behind = false;  // ... and a prefetch() comes before that map()
   int64_t line = 0;          // of the map()
 };
 
@@ -45,16 +45,16 @@ std::string_view first_name(std::string_view value) {
 int64_t map_behind_prefetch(const PythonSource& source) {
   const auto& statements = source.statements();
   if (statements.size() > kMostStatements) return 0;
-  std::set<std::string_view> prefetched;  // variables, and functions that give such a thing back
+  std::set<std::string_view> prefetched;  // variables, and functions that return such a dataset
   int64_t found = 0;
-  for (int round = 0; round < 2; ++round) {  // functions may stand behind those who call them
+  for (int round = 0; round < 2; ++round) {  // functions may come after their callers
     found = 0;
     for (size_t i = 0; i < statements.size(); ++i) {
       const SourceStatement& each = statements[i];
       const Chain chain = chain_of(source, each);
       const std::string_view from = first_name(trimmed(each.value));
-      const bool behind = chain.last == Last::kMap && (chain.maps_behind || prefetched.count(from));
-      if (behind && found == 0) found = chain.line;
+      const bool late = chain.last == Last::kMap && (chain.maps_behind || prefetched.count(from));
+      if (late && found == 0) found = chain.line;
       if (chain.last == Last::kPrefetch) found = 0;  // this one is the last
       const bool hands_on = chain.last == Last::kNeither && prefetched.count(from) > 0;
       if ((chain.last != Last::kPrefetch && !hands_on) || prefetched.size() > kMostNames) {
@@ -81,7 +81,7 @@ int64_t serial_map_in(const PythonSource& source) {
   if (!uses_it) return 0;
   for (const SourceCall& call : calls) {
     if (call.last_name() != "map" || call.name == "map") continue;
-    // Vectors of numbers are mapped, too, by other libraries: with names, or with dicts.
+    // Other libraries also have map(), for vectors of numbers: with names or dicts as arguments.
     if (call.at(0).empty() || call.at(0).starts_with("{")) continue;
     if (call.given("num_parallel_calls").empty() && call.at(1).empty()) return call.line;
   }

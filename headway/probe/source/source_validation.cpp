@@ -44,7 +44,7 @@ std::vector<SourceRange> validating_functions(const PythonSource& source) {
   std::vector<SourceRange> out;
   const auto& statements = source.statements();
   if (statements.size() > kMostStatements) return out;
-  // A source that never makes gradients may train by what it measures.
+  // A source that never computes gradients may train by what it measures.
   if (std::none_of(statements.begin(), statements.end(),
                    [](const SourceStatement& each) { return trains(each.text); }))
     return out;

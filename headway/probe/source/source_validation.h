@@ -12,8 +12,8 @@ struct SourceRange {
   int64_t first = 0, last = 0;
 };
 
-// Functions that measure a model and do not train it: they run it without gradients and give a
-// number back. What a model makes for its own training (labels, games) is no number.
+// Functions that validate a model and do not train it: they run it without gradients and return a
+// number. What a model makes for its own training (labels, games) is not a number.
 std::vector<SourceRange> validating_functions(const PythonSource& source);
 
 }  // namespace headway

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
-// Inside probe/: what the readers of sources ask of a text.
+// Inside probe/: helpers for the readers of sources.
 namespace headway {
 
 inline bool has(std::string_view text, std::string_view word) {

@@ -48,7 +48,7 @@ int parse_index(const std::string& device) {
   const auto [end, error] = std::from_chars(first, device.data() + device.size(), index);
   if (error != std::errc() || end != device.data() + device.size() || index < 0) {
     throw Error(fmt::format("'{}' is not a device", device),
-                "use cpu, cuda, cuda:<number> or auto");
+                "use 'cpu', 'cuda', 'cuda:<number>' or 'auto'");
   }
   return index;
 }
@@ -74,16 +74,16 @@ std::string choose_device(const std::string& wanted) {
   if (wanted == "auto") return gpu_count() > 0 ? "cuda:0" : "cpu";
   if (wanted != "cuda" && !wanted.starts_with("cuda:")) {
     throw Error(fmt::format("'{}' is not a device", wanted),
-                "use cpu, cuda, cuda:<number> or auto");
+                "use 'cpu', 'cuda', 'cuda:<number>' or 'auto'");
   }
   const int index = parse_index(wanted);
   const std::string reason = why_no_gpu();
   if (!reason.empty()) {
     throw Error(fmt::format("no GPU can be used: {}", reason),
-                "use device cpu or auto to train without a GPU");
+                "use device 'cpu' or 'auto' to train without a GPU");
   }
   if (index >= gpu_count()) {
-    throw Error(fmt::format("no GPU {}: this machine has {}", index, gpu_count()),
+    throw Error(fmt::format("there is no GPU number {}: this machine has {}", index, gpu_count()),
                 "GPUs are numbered from 0");
   }
   return fmt::format("cuda:{}", index);

@@ -44,8 +44,8 @@ at::ScalarType torch_type(DType dtype) {
     case DType::kUInt16:
     case DType::kString: break;
   }
-  throw Error(fmt::format("libtorch has no tensors of {}", name_of(dtype)),
-              "convert the field in a map before training");
+  throw Error(fmt::format("libtorch does not support tensors of type {}", name_of(dtype)),
+              "convert the field with .map() before training");
 }
 
 DType headway_type(at::ScalarType type) {
@@ -56,7 +56,8 @@ DType headway_type(at::ScalarType type) {
     case at::kFloat: return DType::kFloat32;
     case at::kDouble: return DType::kFloat64;
     case at::kBool: return DType::kBool;
-    default: throw Error(fmt::format("Headway has no tensors of {}", c10::toString(type)));
+    default:
+      throw Error(fmt::format("Headway does not support tensors of type {}", c10::toString(type)));
   }
 }
 

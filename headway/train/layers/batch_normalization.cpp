@@ -21,7 +21,7 @@ class BatchNormalizationNode : public LayerNode {
 
   Shape output_shape(const Shape& input) const override {
     if (input.rank() == 0) {
-      throw Error("BatchNormalization takes vectors, got single numbers",
+      throw Error("BatchNormalization needs vectors as its input, but got single numbers",
                   "add Reshape({1}) in front");
     }
     known_size(kind(), input, input.rank() - 1);

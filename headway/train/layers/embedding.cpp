@@ -49,7 +49,7 @@ class EmbeddingNode : public LayerNode {
     const auto smallest = indices.min().item<int64_t>();
     const auto largest = indices.max().item<int64_t>();
     if (smallest >= 0 && largest < rows_) return;
-    throw Error(fmt::format("Embedding has {} vectors, the batch has index {}", rows_,
+    throw Error(fmt::format("Embedding has {} vectors, but the batch has index {}", rows_,
                             smallest < 0 ? smallest : largest),
                 "input_dim must be larger than the largest index; indices start at 0");
   }

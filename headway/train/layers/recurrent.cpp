@@ -39,7 +39,7 @@ class RecurrentNode : public LayerNode {
   Shape output_shape(const Shape& input) const override {
     if (input.rank() != 2) {
       throw Error(
-          fmt::format("{} takes steps x features, got {}", kind(), text(input)),
+          fmt::format("{} needs input of shape steps x features, but got {}", kind(), text(input)),
           "after a recurrent layer: set its return_sequences = true; for indices: add Embedding in "
           "front; for a series of numbers: add Reshape({steps, 1}) in front");
     }

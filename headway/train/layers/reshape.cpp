@@ -24,8 +24,9 @@ class InputNode : public LayerNode {
 
   Shape output_shape(const Shape& input) const override {
     if (input.rank() > 0 && !fits(input, shape_)) {
-      throw Error(fmt::format("the model takes {}, the samples are {}", text(shape_), text(input)),
-                  "change Input, or the dataset");
+      throw Error(
+          fmt::format("the model's input is {}, but the samples are {}", text(shape_), text(input)),
+          "change Input(...), or the dataset");
     }
     return shape_;
   }

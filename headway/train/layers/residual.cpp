@@ -29,9 +29,9 @@ class ResidualNode : public LayerNode {
     const Branches branches = plan(input);
     const Shape &main = branches.main.output(), &shortcut = branches.shortcut.output();
     if (!fits(main, shortcut)) {
-      throw Error(
-          fmt::format("Residual cannot add {} to a shortcut of {}", text(main), text(shortcut)),
-          "give .shortcut a Conv2D of size 1 with the same filters and strides");
+      throw Error(fmt::format("Residual cannot add an output of shape {} to a shortcut of shape {}",
+                              text(main), text(shortcut)),
+                  "give .shortcut a Conv2D of size 1 with the same filters and strides");
     }
     return main;
   }

@@ -54,15 +54,16 @@ int64_t count_or_any(const Shape& shape) {
 
 int64_t known_size(const std::string& kind, const Shape& input, int axis) {
   if (input[axis] != kAny) return input[axis];
-  throw Error(
-      fmt::format("{} must know the size of axis {} of its input, got {}", kind, axis, text(input)),
-      "only sizes that no weight depends on, such as the steps of a sequence, may be kAny");
+  throw Error(fmt::format("{} must know the size of axis {} of its input, but got {}", kind, axis,
+                          text(input)),
+              "only sizes that no weight depends on, such as the steps of a sequence, may be kAny");
 }
 
 void require_image(const std::string& kind, const Shape& input) {
   if (input.rank() != 3) {
     throw Error(
-        fmt::format("{} takes height x width x channels, got {}", kind, text(input)),
+        fmt::format("{} needs input of shape height x width x channels, but got {}", kind,
+                    text(input)),
         input.rank() < 3 ? fmt::format("add Reshape({}) in front", likely_image(input)) : "");
   }
 }

@@ -16,7 +16,8 @@ std::string shape_of(const at::Tensor& x) {
 
 [[noreturn]] void refuse(const at::Tensor& labels, const at::Tensor& output, const char* hint) {
   throw Error(
-      fmt::format("labels are {}, the model's outputs are {}", shape_of(labels), shape_of(output)),
+      fmt::format("labels have shape {}, which does not fit the model's outputs of shape {}",
+                  shape_of(labels), shape_of(output)),
       hint);
 }
 
@@ -61,9 +62,11 @@ at::Tensor align_weights(const at::Tensor& weights, const at::Tensor& values) {
   const bool fits = values.dim() == 0 || (w.dim() == values.dim() && w.size(0) == values.size(0) &&
                                           at::is_expandable_to(w.sizes(), values.sizes()));
   if (!fits)
-    throw Error(fmt::format("sample weights are {}, the values to be weighted are {}",
-                            shape_of(weights), shape_of(values)),
-                "give one weight per sample");
+    throw Error(
+        fmt::format(
+            "sample weights have shape {}, which does not fit the values to weight, of shape {}",
+            shape_of(weights), shape_of(values)),
+        "give one weight per sample");
   return w.to(values.scalar_type());
 }
 

@@ -103,7 +103,7 @@ at::Tensor compute_loss(const Loss& loss, const at::Tensor& labels, const at::Te
 
 void check_loss(const at::Tensor& loss) {
   if (!loss.defined() || loss.numel() != 1) {
-    throw Error(fmt::format("the loss of a batch has {} values, not one",
+    throw Error(fmt::format("the loss of a batch has {} values, but must have one",
                             loss.defined() ? loss.numel() : 0),
                 "return the mean of the values");
   }

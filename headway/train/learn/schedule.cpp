@@ -42,7 +42,7 @@ Schedule Schedule::exponential(double initial, int64_t decay_steps, double rate,
 Schedule Schedule::step(double initial, std::vector<int64_t> boundaries, double factor) {
   if (!std::is_sorted(boundaries.begin(), boundaries.end()))
     throw Error("learning rate schedule: the boundaries are not in order",
-                "sort them, smallest first");
+                "sort the boundaries, smallest first");
   Schedule schedule(initial);
   schedule.kind_ = Kind::kStep;
   schedule.factor_ = factor;
@@ -53,7 +53,7 @@ Schedule Schedule::step(double initial, std::vector<int64_t> boundaries, double 
 Schedule Schedule::with_warmup(int64_t steps) const {
   if (steps < 0)
     throw Error(fmt::format("learning rate schedule: invalid warm-up of {} steps", steps),
-                "give 0 or more");
+                "the number of warm-up steps must be 0 or more");
   Schedule schedule = *this;
   schedule.warmup_steps_ = steps;
   return schedule;

@@ -14,7 +14,7 @@ CallbackList::CallbackList(std::vector<CallbackPtr> callbacks) : callbacks_(std:
     want_batches_ = want_batches_ || callback->wants_batches();
     if (!names.insert(callback->name()).second) {
       throw Error(fmt::format("two callbacks have the name '{}'", callback->name()),
-                  "remove one, or give yours another name");
+                  "remove one, or give one of them another name");
     }
   }
 }

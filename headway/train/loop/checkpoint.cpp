@@ -33,14 +33,17 @@ std::optional<int64_t> step_of(const std::string& name) {
 SavedTraining FoundCheckpoint::saved() const {
   const auto text = content.metadata.find(kStateKey);
   if (text == content.metadata.end()) {
-    throw Error(path + ": holds weights, but nothing to resume a training from",
-                "name another folder, or start without resume");
+    throw Error(path + ": holds only weights, so a training cannot be resumed from it",
+                "give another checkpoint folder, or start without resume");
   }
   try {
     return parse_saved_training(text->second);
   } catch (const Error& e) {
-    throw Error(fmt::format("{}: its state cannot be read: {}", path, e.problem()),
-                e.hint().empty() ? "the file is damaged: name another folder" : e.hint());
+    throw Error(
+        fmt::format("{}: the saved state of the training cannot be read: {}", path, e.problem()),
+        e.hint().empty() ? "the file is damaged: delete it to resume from an older checkpoint, or "
+                           "give another folder"
+                         : e.hint());
   }
 }
 
@@ -50,7 +53,8 @@ Error FoundCheckpoint::blamed(const Error& error, const std::string& hint) const
 
 CheckpointFolder::CheckpointFolder(const CheckpointOptions& options)
     : options_(options), last_ns_(now_ns()) {
-  if (options.keep < 1) throw Error("checkpoint: keep is less than 1", "keep at least one");
+  if (options.keep < 1)
+    throw Error("checkpoint: keep must be 1 or more", "keep at least one checkpoint");
   std::error_code failed;
   fs::create_directories(options.folder, failed);
   if (failed) {

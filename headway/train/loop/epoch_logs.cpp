@@ -43,7 +43,8 @@ void EpochLogs::restore(const SavedTraining& from) {
   std::tie(loss_total_, loss_count_) = from.loss;
   const size_t metrics = metrics_ ? metrics_->size() : 0;
   if (from.metrics.size() < metrics) {
-    throw Error(fmt::format("has {} metrics, this model has {}", from.metrics.size(), metrics));
+    throw Error(fmt::format("the checkpoint has {} metrics, but this model has {}",
+                            from.metrics.size(), metrics));
   }
   for (size_t i = 0; i < metrics; ++i) {
     (*metrics_)[i].restore({from.metrics[i].first, from.metrics[i].second});

@@ -20,8 +20,9 @@ namespace {
 
 Dataset dataset_of(const Tensor& x, const Tensor& y) {
   if (x.rank() == 0 || y.rank() == 0 || x.dim(0) != y.dim(0)) {
-    throw Error(fmt::format("x is {}, y is {}: they must have the same number of rows",
-                            x.shape().str(), y.shape().str()));
+    throw Error(
+        fmt::format("x has shape {} and y has shape {}: they must have the same number of rows",
+                    x.shape().str(), y.shape().str()));
   }
   return from_tensor_slices({{"x", x}, {"y", y}});
 }
@@ -43,7 +44,7 @@ at::Tensor class_weight_tensor(const std::map<int64_t, double>& weights, int64_t
     if (label < 0 || label >= out.size(0)) {
       throw Error(fmt::format("class_weight has class {}, which is outside 0 .. {}", label,
                               out.size(0) - 1),
-                  "name classes by their number, from 0");
+                  "give classes by their number, counted from 0");
     }
     out[label] = weight;
   }
@@ -111,16 +112,19 @@ void check_batched(const Batch& batch, const FieldNames& fields) {
   const Tensor& x = batch[fields.input];
   const Tensor& y = batch[fields.target];
   if (x.rank() > 0 && y.rank() > 0 && x.dim(0) == y.dim(0)) return;
-  throw Error(fmt::format("'{}' is {} and '{}' is {}: not the same number of samples", fields.input,
-                          x.shape().str(), fields.target, y.shape().str()),
-              "add .batch(...) to the dataset if it is missing");
+  throw Error(
+      fmt::format(
+          "'{}' has shape {} and '{}' has shape {}: they do not have the same number of samples",
+          fields.input, x.shape().str(), fields.target, y.shape().str()),
+      "add .batch(...) to the dataset if it is missing");
 }
 
 }  // namespace
 
 FieldNames resolve_fields(FieldNames fields, const Batch& batch, bool with_label) {
   const auto& all = batch.fields();
-  if (all.empty()) throw Error("the batch has no fields");
+  if (all.empty())
+    throw Error("the batch has no fields", "give each element of the dataset a field, such as 'x'");
   const auto pick = [&](std::string& name, const char* image, const char* plain, size_t place) {
     if (!name.empty()) {
       (void)batch[name];  // Error lists the fields when it is missing
@@ -185,9 +189,8 @@ History Model::fit(const Dataset& dataset, FitOptions options) {
   spec.nonfinite_origin = [&](const Batch& batch) { return step.nonfinite_origin(batch); };
   if (options.validation) {
     spec.validate = [&] {
-      return m.evaluate(*options.validation, {.steps = options.validation_steps,
-                                              .batch_size = options.batch_size,
-                                              .fields = options.fields});
+      return m.evaluate(*options.validation,
+                        {.steps = options.validation_steps, .fields = options.fields});
     };
   }
   return TrainingLoop(std::move(spec), options, view, dataset).run();
@@ -202,7 +205,8 @@ History Model::fit(const Tensor& x, const Tensor& y, FitOptions options) {
 Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted) {
   const int64_t length = dataset.cardinality();
   if (length == kInfinite && !wanted.steps) {
-    throw Error("the dataset to evaluate on has no end", "set .steps, or remove .repeat()");
+    throw Error("the dataset to evaluate on never ends",
+                "set .steps, or remove .repeat() from the dataset");
   }
   std::vector<MetricState> metrics = metric_states(*compiled);
   const c10::NoGradGuard guard;
@@ -230,7 +234,7 @@ Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted
     count += rows;
     for (MetricState& m : metrics) m.update(sample.y, output, missing, sample.weights);
   }
-  if (count == 0) throw Error("the dataset to evaluate on is empty");
+  if (count == 0) throw Error("the dataset to evaluate on is empty", "check its files and filters");
   Logs logs;
   const at::Tensor penalty = network->regularization();
   logs.set("loss",
@@ -251,7 +255,8 @@ Logs Model::evaluate(const Tensor& x, const Tensor& y, EvaluateOptions options) 
 Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
   Impl& m = *impl_;
   if (dataset.cardinality() == kInfinite && !options.steps) {
-    throw Error("the dataset to predict from has no end", "set .steps, or remove .repeat()");
+    throw Error("the dataset to predict from never ends",
+                "set .steps, or remove .repeat() from the dataset");
   }
   const c10::NoGradGuard guard;
   std::vector<at::Tensor> outputs;
@@ -268,7 +273,8 @@ Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
     const at::Tensor x = upload(to_torch((*batch)[fields.input]), m.device);
     outputs.push_back(m.network->forward(x, false).to(at::kCPU));
   }
-  if (outputs.empty()) throw Error("the dataset to predict from is empty");
+  if (outputs.empty())
+    throw Error("the dataset to predict from is empty", "check its files and filters");
   return from_torch(at::cat(outputs).to(torch_type(m.options.dtype)));
 }
 

@@ -22,7 +22,7 @@ std::string fit_error(const Dataset& dataset, FitOptions options = quiet(1)) {
 TEST(Fit, AnEmptyDatasetIsAnError) {
   EXPECT_THAT(fit_error(batches(signs(10)).take(0)), HasSubstr("empty"));
   EXPECT_THAT(fit_error(batches(signs(10)).filter([](const Element&) { return false; })),
-              HasSubstr("no batch at all"));
+              HasSubstr("gave no batches"));
 }
 
 TEST(Fit, AnEndlessDatasetNeedsStepsPerEpoch) {

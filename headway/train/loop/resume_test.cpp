@@ -190,7 +190,9 @@ TEST(Resume, AnInvalidStateIsRefusedWithTheNameOfItsFile) {
       small_model().fit(data, kept_in(folder, 2));
       ADD_FAILURE() << "went on with " << bad;
     } catch (const Error& e) {
-      EXPECT_THAT(e.problem(), HasSubstr(".safetensors: its state cannot be read: ")) << bad;
+      EXPECT_THAT(e.problem(),
+                  HasSubstr(".safetensors: the saved state of the training cannot be read: "))
+          << bad;
       EXPECT_THAT(e.problem(), Not(HasSubstr("json.exception")));
       EXPECT_FALSE(e.hint().empty());
     }

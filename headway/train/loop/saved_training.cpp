@@ -34,7 +34,8 @@ std::pair<double, double> sums_in(const JsonView& in) {
 
 Logs logs_in(const JsonView& in) {
   if (in.size() > kMostLogs)
-    throw Error(fmt::format("an epoch has {} logs, more than {}", in.size(), kMostLogs));
+    throw Error(
+        fmt::format("an epoch has {} logs, but at most {} are possible", in.size(), kMostLogs));
   Logs logs;
   for (const auto& [name, value] : in.as<std::vector<std::pair<std::string, int64_t>>>()) {
     logs.set(name, from_bits(value));
@@ -45,23 +46,25 @@ Logs logs_in(const JsonView& in) {
 int64_t count_in(const JsonView& state, const char* key) {
   const auto count = state[key].as<int64_t>();
   if (count >= 0 && count <= kLargestCount) return count;
-  throw Error(fmt::format("'{}' is {}, which is not a valid count", key, count));
+  throw Error(fmt::format("'{}' is {}, but must be between 0 and 2^53", key, count));
 }
 
 std::vector<int> threads_in(const JsonView& in) {
   const auto threads = in.as<std::vector<int>>();
-  if (threads.size() != 3) throw Error("'threads' is not a list of three");
+  if (threads.size() != 3) throw Error("'threads' must be a list of three numbers");
   for (const int n : threads) {
     if (n < 0 || n > kMostThreads)
-      throw Error(fmt::format("'threads' has {}, which is not a valid number of threads", n));
+      throw Error(fmt::format("'threads' has {}, but each number must be between 0 and {}", n,
+                              kMostThreads));
   }
   return threads;
 }
 
 void check_version(const JsonView& state) {
   if (const auto version = state["version"].as<int64_t>(); version != kVersion) {
-    throw Error(fmt::format("it has version {}, this headway reads version {}", version, kVersion),
-                "resume with the headway that wrote it, or name another folder");
+    throw Error(
+        fmt::format("it has version {}, but this headway reads version {}", version, kVersion),
+        "resume with the headway that wrote it, or give another folder");
   }
 }
 

@@ -23,10 +23,10 @@ std::string slot_name(const std::vector<NamedWeight>& weights, const std::string
 
 void copy_into(at::Tensor to, const Safetensors& content, const std::string& name) {
   const Tensor* from = content.find(name);
-  if (!from) throw Error(fmt::format("the checkpoint has no '{}'", name));
+  if (!from) throw Error(fmt::format("the checkpoint does not hold '{}'", name));
   const at::Tensor value = to_torch(*from);
   if (value.sizes() != to.sizes()) {
-    throw Error(fmt::format("'{}' is {} in the checkpoint, {} in this training", name,
+    throw Error(fmt::format("'{}' has shape {} in the checkpoint, but {} in this training", name,
                             from->shape().str(), shape_of(to).str()));
   }
   const c10::NoGradGuard guard;
@@ -40,7 +40,8 @@ void restore_generators(const Safetensors& content, c10::Device device) {
     try {
       generator.set_state(to_torch(*saved));
     } catch (const c10::Error&) {  // its text is a page long
-      throw Error(fmt::format("'{}' is not the state of a random generator", name));
+      throw Error(
+          fmt::format("'{}' in the checkpoint is not the state of a random generator", name));
     }
   }
 }

@@ -15,12 +15,14 @@ TrainingFeed::TrainingFeed(const Dataset& dataset, const FitOptions& options, c1
                            TraceRecorder& recorder)
     : dataset_(dataset), device_(device), recorder_(recorder), threads_(options.threads.input) {
   const int64_t batches = dataset.cardinality();
-  if (batches == 0) throw Error("the dataset is empty", "`headway inspect` shows what is in it");
+  if (batches == 0)
+    throw Error("the dataset is empty",
+                "check its files and filters: `headway inspect` shows what it holds");
   if (options.steps_per_epoch && *options.steps_per_epoch < 1)
-    throw Error("fit: steps_per_epoch is less than 1");
+    throw Error("fit: steps_per_epoch must be 1 or more");
   if (!options.steps_per_epoch) {
     if (batches == kInfinite) {
-      throw Error("the dataset has no end, so an epoch would never end",
+      throw Error("the dataset never ends, so an epoch would never end",
                   "set steps_per_epoch, or remove .repeat()", "epoch-never-ends");
     }
     steps_ = batches == kUnknown ? -1 : batches;

@@ -19,8 +19,8 @@ namespace headway {
 namespace {
 
 FitOptions checked(const FitOptions& options) {
-  if (options.epochs < 1) throw Error("fit: epochs is less than 1");
-  if (options.accumulate < 1) throw Error("fit: accumulate is less than 1");
+  if (options.epochs < 1) throw Error("fit: epochs must be 1 or more");
+  if (options.accumulate < 1) throw Error("fit: accumulate must be 1 or more");
   return options;
 }
 
@@ -135,7 +135,7 @@ void TrainingLoop::begin() {
   }
   counters_.mark(StepPhase::kWaitForData);
   if (!any_batch) {
-    throw Error("the dataset gave no batch at all",
+    throw Error("the dataset gave no batches",
                 "check its filters and its error policy: they may drop every sample",
                 "source-never-yields");
   }
@@ -161,7 +161,9 @@ void TrainingLoop::begin() {
 
 std::optional<FoundCheckpoint> TrainingLoop::find_checkpoint() {
   if (!options_.checkpoint.resume) return std::nullopt;
-  if (!checkpoints_) throw Error("resume needs a checkpoint folder", "name the folder");
+  if (!checkpoints_)
+    throw Error("resume is set, but no checkpoint folder is given",
+                "set .checkpoint.folder to the folder of the earlier run");
   std::vector<std::string> complaints;
   std::optional<FoundCheckpoint> found = checkpoints_->newest(complaints);
   for (const std::string& text : complaints) run_.warn(text);
@@ -184,13 +186,15 @@ void TrainingLoop::restore_trained(const FoundCheckpoint& found, const SavedTrai
   try {
     if (saved.description != spec_.description()) {
       throw Error(
-          fmt::format("was written by another training\n  checkpoint     {}\n  this training  {}",
+          fmt::format("this checkpoint was written by another training\n  checkpoint     {}\n  "
+                      "this training  {}",
                       saved.description, spec_.description()));
     }
     run_.trained().restore(saved, found.content);
     epoch_logs_.restore(saved);
   } catch (const Error& e) {
-    throw found.blamed(e, "resume with the program that wrote it, or name another folder");
+    throw found.blamed(e,
+                       "resume with the program that wrote it, or give another checkpoint folder");
   }
   view_.say(fmt::format("resumed after step {} ({})", run_.step(), found.path));
 }

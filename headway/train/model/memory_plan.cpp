@@ -49,8 +49,9 @@ void refuse_too_large(const std::string& model, const MemoryPlan& plan, const st
     sum += fmt::format(" + {} of optimizer", size_text(double(plan.optimizer_bytes)));
   }
   throw Error(
-      fmt::format("{} does not fit into memory: {} = {}; {} has {} free", model, sum,
-                  size_text(double(plan.state_bytes())), device, size_text(double(free_bytes))),
+      fmt::format("{} does not fit into memory: it needs {} = {}, but {} has only {} free", model,
+                  sum, size_text(double(plan.state_bytes())), device,
+                  size_text(double(free_bytes))),
       "make its widest layers narrower, or use SGD without momentum, which needs no memory per "
       "parameter",
       "model-too-large");

@@ -26,7 +26,7 @@ Model::Impl::Impl(std::vector<Layer> layers, ModelOptions options)
 }
 
 void Model::Impl::plan_if_possible() {
-  if (layers.empty()) throw Error("the model has no layers", "add one, such as Dense(10)");
+  if (layers.empty()) throw Error("the model has no layers", "add a layer, such as Dense(10)");
   const LayerNode& first = layers[0].node();
   if (first.kind() == "Input") plan = plan_network(layers, first.output_shape({}));
 }
@@ -137,9 +137,9 @@ void Model::set_weight(const std::string& name, const Tensor& value) {
   at::Tensor to = w->value;
   const Shape shape = shape_of(to);
   if (!(value.shape() == shape)) {
-    throw Error(
-        fmt::format("'{}' is {}, the new value is {}", name, shape.str(), value.shape().str()),
-        "give a value of the same shape");
+    throw Error(fmt::format("'{}' has shape {}, but the new value has shape {}", name, shape.str(),
+                            value.shape().str()),
+                "give a value of the same shape");
   }
   const c10::NoGradGuard guard;
   to.copy_(to_torch(value));

@@ -23,12 +23,15 @@ std::string hint_for(const Shape& given, const Shape& wanted) {
 
 void check_batch(const at::Tensor& batch, const Shape& wanted) {
   if (batch.dim() == 0)
-    throw Error("the network takes batches, got a single number", "add .batch(...) to the dataset");
+    throw Error("the network needs a batch as its input, but got a single number",
+                "add .batch(...) to the dataset");
   const Shape given = shape_of(batch).without_outer();
   if (fits(given, wanted)) return;
-  throw Error(fmt::format("the network takes samples of {}, the batch holds {} of {}", text(wanted),
-                          batch.size(0), text(given)),
-              hint_for(given, wanted));
+  throw Error(
+      fmt::format(
+          "the network needs samples of shape {}, but the batch holds {} samples of shape {}",
+          text(wanted), batch.size(0), text(given)),
+      hint_for(given, wanted));
 }
 
 at::Tensor penalty(const NamedWeight& weight) {
@@ -64,7 +67,7 @@ at::Tensor moved(at::Tensor value, at::ScalarType dtype, c10::Device device) {
 Network::Network(std::vector<LayerPlan> plan, at::ScalarType dtype, c10::Device device,
                  uint64_t seed)
     : plan_(std::move(plan)), dtype_(dtype) {
-  if (plan_.empty()) throw Error("the network has no layers", "add one");
+  if (plan_.empty()) throw Error("the network has no layers", "add a layer, such as Dense(10)");
   for (const LayerPlan& layer : plan_) {
     first_.push_back(weights_.size());
     for (const WeightSpec& spec : layer.weights) {

@@ -89,20 +89,23 @@ TEST(PlanNetwork, InputFixesTheShapeAndIsNoLayer) {
   ASSERT_EQ(plan.size(), 1u);
   EXPECT_EQ(plan[0].input, (Shape{kAny, 4}));
   EXPECT_EQ(plan_network({Input({4}), Dense(3)}, {}).front().input, (Shape{4}));
-  expect_error({Input({4}), Dense(3)}, {5}, "the model takes 4, the samples are 5", "Input");
+  expect_error({Input({4}), Dense(3)}, {5}, "the model's input is 4, but the samples are 5",
+               "Input");
   expect_error({Dense(3), Input({3})}, {5}, "Input must be the first layer",
                "move it to the front");
   expect_error({Input({3})}, {}, "the model has no layers", "Dense");
 }
 
 TEST(PlanNetwork, SaysWhichLayerDoesNotFitAndWhatWould) {
-  expect_error({Conv2D(4, 3)}, {784}, "conv2d: Conv2D takes height x width x channels, got 784",
+  expect_error({Conv2D(4, 3)}, {784},
+               "conv2d: Conv2D needs input of shape height x width x channels, but got 784",
                "add Reshape({28, 28, 1}) in front");
   expect_error({MaxPooling2D()}, {3072}, "got 3072", "Reshape({32, 32, 3})");
   expect_error({Conv2D(4, 3)}, {28, 28}, "got 28x28", "Reshape({28, 28, 1})");
   expect_error({Conv2D(4, 3), Conv2D(4, 5, {.name = "second"})}, {6, 6, 1},
                "second: Conv2D's window of 5x5 is larger than the image, 4x4x4", "same");
-  expect_error({LSTM(4), LSTM(4)}, {5, 2}, "lstm_1: LSTM takes steps x features, got 4",
+  expect_error({LSTM(4), LSTM(4)}, {5, 2},
+               "lstm_1: LSTM needs input of shape steps x features, but got 4",
                "return_sequences = true");
   expect_error({Conv2D(4, 3, {.groups = 3})}, {8, 8, 4}, "4 channels and 4 filters among 3 groups",
                "multiples");
@@ -112,8 +115,9 @@ TEST(PlanNetwork, SaysWhichLayerDoesNotFitAndWhatWould) {
 }
 
 TEST(PlanNetwork, ErrorsInsideABlockNameTheWholeWay) {
-  expect_error({Block({Dense(4), Conv2D(2, 3)}, "head")}, {9}, "head: conv2d: Conv2D takes", "");
-  expect_error({Residual({Dense(4)})}, {9}, "residual: Residual cannot add 4 to a shortcut of 9",
+  expect_error({Block({Dense(4), Conv2D(2, 3)}, "head")}, {9}, "head: conv2d: Conv2D needs", "");
+  expect_error({Residual({Dense(4)})}, {9},
+               "residual: Residual cannot add an output of shape 4 to a shortcut of shape 9",
                "shortcut");
 }
 
@@ -189,7 +193,9 @@ TEST(Network, FlattenIsAViewInKerasOrder) {
 TEST(Network, SaysThatABatchIsChannelsFirst) {
   const Network net = network({Conv2D(4, 3)}, {32, 30, 3});
   const std::string text = error_of([&] { net.forward(at::zeros({2, 3, 32, 30}), false); });
-  EXPECT_NE(text.find("takes samples of 32x30x3, the batch holds 2 of 3x32x30"), std::string::npos);
+  EXPECT_NE(
+      text.find("needs samples of shape 32x30x3, but the batch holds 2 samples of shape 3x32x30"),
+      std::string::npos);
   EXPECT_NE(text.find("leave out .layout(Layout::kCHW)"), std::string::npos) << text;
 }
 

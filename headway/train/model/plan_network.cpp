@@ -30,7 +30,7 @@ class Names {
     for (const Layer& layer : layers) {
       if (layer.name().empty() || taken_.insert(layer.name()).second) continue;
       throw Error(fmt::format("two layers are called '{}'", layer.name()),
-                  "give each its own name, or none");
+                  "give each layer its own name, or none");
     }
   }
 
@@ -82,7 +82,7 @@ std::vector<LayerPlan> plan_network(const std::vector<Layer>& layers, const Shap
     plan.push_back(plan_layer(layers[i], names.of(layers[i]), shape));
     shape = plan.back().output;
   }
-  if (plan.empty()) throw Error("the model has no layers", "add one, such as Dense(10)");
+  if (plan.empty()) throw Error("the model has no layers", "add a layer, such as Dense(10)");
   return plan;
 }
 
