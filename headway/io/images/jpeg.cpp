@@ -226,7 +226,7 @@ JpegHeader JpegDecoder::open(std::span<const uint8_t> bytes, const Origin& origi
   me.too_many_scans = false;
   me.allow_damage = false;
   me.forget();
-  if (bytes.empty()) me.fail("empty file where a JPEG should be");
+  if (bytes.empty()) me.fail("the file is empty, but should be a JPEG image");
   me.guarded([&] {
     jpeg_mem_src(&me.info, bytes.data(), bytes.size());
     jpeg_read_header(&me.info, TRUE);

@@ -169,7 +169,7 @@ TEST(ImageFormat, SaysWhatAFileIsInstead) {
   EXPECT_NE(unknown("RIFF....WEBPVP8 ").find("a WebP"), std::string::npos);
   EXPECT_NE(unknown("\n<!DOCTYPE html>").find("a web page"), std::string::npos);
   EXPECT_NE(unknown("").find("the file is empty"), std::string::npos);
-  EXPECT_NE(unknown("hello").find("starts with 68 65 6c 6c 6f"), std::string::npos);
+  EXPECT_NE(unknown("hello").find("starts with the bytes 68 65 6c 6c 6f"), std::string::npos);
 }
 
 }  // namespace
