@@ -50,8 +50,10 @@ void require_possible(const fs::path& path, const Origin& origin) {
   for (const fs::path& part : path) {
     const size_t size = part.string().size();
     if (size <= NAME_MAX) continue;
-    throw SampleError(origin, fmt::format("its class or file name has {} bytes; names may have {}",
-                                          size, NAME_MAX));
+    throw SampleError(
+        origin,
+        fmt::format("its class or file name has {} bytes; names may have {}", size, NAME_MAX),
+        "give the record a shorter class or file name");
   }
 }
 

@@ -208,19 +208,20 @@ void run(const MakeData& s) {
 }  // namespace
 
 void add_make_data(CLI::App& app, Task& task) {
-  auto* verb =
-      app.add_subcommand("make-data", "draw images with labels: something to learn, made here");
+  auto* verb = app.add_subcommand(
+      "make-data", "make images with labels, to train on without a dataset of your own");
   verb->footer(
       "Example:\n  headway make-data --out shapes --count 2000 --width 320 --height 240\n"
       "The same seed gives the same files, whatever the threads. Run again, it goes on where it "
       "stopped.");
   auto s = std::make_shared<MakeData>();
   verb->add_option("--out", s->out, "folder to write the images to")->required();
-  verb->add_option("--count", s->count, "how many images to draw")
+  verb->add_option("--count", s->count, "how many images to make")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--classes", s->classes,
-                   "how many classes: each is one kind of figure (circle, square ...)")
+  verb->add_option(
+          "--classes", s->classes,
+          "how many classes of images to make, each with its own shape (circle, square ...)")
       ->check(CLI::Range(size_t{1}, kFigures.size()))
       ->capture_default_str();
   verb->add_option("--width", s->drawing.width, "width of each image in pixels, 8 to 16384")
@@ -237,8 +238,7 @@ void add_make_data(CLI::App& app, Task& task) {
   verb->add_option("--quality", s->quality, "quality of the JPEG images, 1 to 100")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  verb->add_option("--seed", s->drawing.seed,
-                   "seed of the drawing: another seed gives other images")
+  verb->add_option("--seed", s->drawing.seed, "random seed: another seed gives other images")
       ->capture_default_str();
   verb->add_option("--noise", s->drawing.grain,
                    "strength of the random noise on the pixels, 0 to 200 grey levels; more is "
@@ -246,11 +246,11 @@ void add_make_data(CLI::App& app, Task& task) {
       ->check(CLI::Range(0.0, 200.0))
       ->capture_default_str();
   verb->add_option("--threads", s->threads,
-                   "how many worker threads draw and write images (default: chosen automatically)")
+                   "how many worker threads make and write images (default: chosen automatically)")
       ->check(CLI::PositiveNumber);
   verb->add_flag(
       "--force", s->force,
-      "write even if the folder holds other files, or replace images drawn with other settings");
+      "write even if the folder holds other files, or replace images made with other settings");
   verb->add_flag("--json", s->json, "print the result as one JSON object on standard output");
   verb->callback([s, &task] { task = [s] { run(*s); }; });
 }

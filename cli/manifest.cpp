@@ -79,10 +79,11 @@ nlohmann::json settings_in(std::string_view text) {
   const nlohmann::json json = parse_json(text);
   const JsonView manifest(json, "the manifest");
   if (const auto version = manifest.get("version", kVersion); version != kVersion) {
-    throw Error(fmt::format("the conversion was begun by a headway that writes version {}; this "
-                            "headway reads version {}",
-                            version, kVersion),
-                "continue with the headway that began it, or give another folder for DST");
+    throw Error(
+        fmt::format("the conversion was begun by another release of Headway (format {}; this "
+                    "release reads format {})",
+                    version, kVersion),
+        "continue with that release, or give another folder for DST");
   }
   return manifest["settings"].object();
 }

@@ -74,7 +74,7 @@ void check_head(const std::string& head, const std::string& name) {
   if (*version != kTraceVersion) {
     throw Error(fmt::format("{} is a trace of version {}, but this headway reads version {}", name,
                             *version, kTraceVersion),
-                "use the headway that wrote it, or record the run again");
+                "use the Headway release that wrote it, or record the run again");
   }
 }
 

@@ -47,6 +47,18 @@ def group(all_tokens, start):
     return []
 
 
+def constants():
+    """What constants such as kMakeAgain say, of all files."""
+    found = {}
+    for name in subprocess.check_output(["git", "-C", ROOT, "ls-files", "headway/*.cpp", "headway/*.h", "cli/*.cpp"], text=True).split():
+        for match in re.finditer(r'(k[A-Z]\w*)(?:\[\])?\s*=\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+);', (ROOT / name).read_text()):
+            found[match[1]] = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', match[2]))
+    return found
+
+
+CONSTANTS = constants()
+
+
 def told(part):
     """An expression as the text it gives, "…" for what is known only when it runs; of two texts to choose from the first."""
     out, i, skipped_else = [], 0, False
@@ -69,6 +81,8 @@ def told(part):
             break
         elif text == "+" or text in ("fmt", "::", "std", "string", "(", ")"):
             pass
+        elif text.rsplit(".")[-1] in CONSTANTS:
+            out.append(CONSTANTS[text])
         else:
             out.append("\0")
         i += 1

@@ -60,8 +60,8 @@ class HashCheck {
         {path, static_cast<int64_t>(place_)},
         fmt::format("safetensors: the content does not match its checksum (stored {}, computed {})",
                     *claimed_, hash_.digits()),
-        "the file is damaged: copy or make it again. A tool that rewrites such files must leave "
-        "out the metadata \"headway.xxh3\" and \"headway.format\"");
+        "the file is damaged: copy or make it again. If another tool changed it on purpose, remove "
+        "\"headway.xxh3\" and \"headway.format\" from its metadata");
   }
 
  private:
@@ -99,10 +99,11 @@ void check_bools(const File& file, const Entry& entry, const Tensor& tensor) {
   const std::string_view bytes = bytes_of(tensor);
   const auto bad = std::find_if(bytes.begin(), bytes.end(), [](uint8_t b) { return b > 1; });
   if (bad == bytes.end()) return;
-  throw SampleError({file.path(), static_cast<int64_t>(entry.offset) + (bad - bytes.begin())},
-                    fmt::format("safetensors: tensor '{}' is of type BOOL but holds the value {}",
-                                entry.name, static_cast<uint8_t>(*bad)),
-                    safetensors::kDamagedHint);
+  throw SampleError(
+      {file.path(), static_cast<int64_t>(entry.offset) + (bad - bytes.begin())},
+      fmt::format("safetensors: tensor '{}' is of type BOOL but holds the byte {}, not 0 or 1",
+                  entry.name, static_cast<uint8_t>(*bad)),
+      safetensors::kDamagedHint);
 }
 
 size_t distance(std::string_view a, std::string_view b) {

@@ -184,7 +184,7 @@ class Parser {
       fail(place_of(key),
            fmt::format("written in Headway's format {}; this one reads {}", format->second,
                        kOwnFormat),
-           "read it with the headway that wrote it");
+           "read it with the Headway release that wrote it");
     }
     if (!header_.metadata.contains(std::string(kHash))) {
       fail(place_of(key), "the header has lost its hash");

@@ -15,6 +15,7 @@ namespace headway {
 namespace {
 
 constexpr int kMostWithoutCloseRange = 65536;
+constexpr const char* kRaiseLimit = "raise the limit on open files (ulimit -n)";
 
 void close_between(int first, int last) {
   if (first > last || ::close_range(first, last, 0) == 0) return;
@@ -26,14 +27,15 @@ void close_between(int first, int last) {
 Pipe::Pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
+    throw Error(fmt::format("cannot create a pipe: {}", std::strerror(errno)), kRaiseLimit);
   read = Descriptor(ends[0]), write = Descriptor(ends[1]);
 }
 
 SocketPair::SocketPair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw Error(fmt::format("cannot create a pair of sockets: {}", std::strerror(errno)));
+    throw Error(fmt::format("cannot create a pair of sockets: {}", std::strerror(errno)),
+                kRaiseLimit);
   one = Descriptor(ends[0]), other = Descriptor(ends[1]);
 }
 

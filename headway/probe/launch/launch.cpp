@@ -233,7 +233,8 @@ class Launcher {
     ::signal(SIGPIPE, SIG_IGN);
     if (::write(go_.write.get(), "g", 1) < 0 && errno != EPIPE)  // the relay will notice its death
       throw Error(fmt::format("cannot start the process that watches the command: {}",
-                              std::strerror(errno)));
+                              std::strerror(errno)),
+                  "run the command without headway, or try again");
     close_all_others(kept);
     return exit_status_of(Relay(std::move(ends)).run());
   }

@@ -116,7 +116,10 @@ std::optional<PythonRuntime> find_python(pid_t pid, std::string* problem) {
     if (address == 0) continue;
     const uint64_t shift = mapping.start - mapping.offset - elf.base;
     const uint64_t runtime = address + shift;
-    if (!memory.value<uint64_t>(runtime)) return say("the memory of the process may not be read");
+    if (!memory.value<uint64_t>(runtime))
+      return say(
+          "no permission to read the memory of the process (run headway as the same user, or as "
+          "root)");
     const auto version = version_of(memory, elf, shift, runtime, mappings);
     if (!version) return say("the Python version of the process cannot be found");
     return PythonRuntime{*version, runtime, mapping.path};

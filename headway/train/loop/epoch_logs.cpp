@@ -44,7 +44,8 @@ void EpochLogs::restore(const SavedTraining& from) {
   const size_t metrics = metrics_ ? metrics_->size() : 0;
   if (from.metrics.size() < metrics) {
     throw Error(fmt::format("the checkpoint has {} metrics, but this model has {}",
-                            from.metrics.size(), metrics));
+                            from.metrics.size(), metrics),
+                "compile the model with the same metrics as before, or give another folder");
   }
   for (size_t i = 0; i < metrics; ++i) {
     (*metrics_)[i].restore({from.metrics[i].first, from.metrics[i].second});

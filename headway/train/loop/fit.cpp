@@ -22,7 +22,8 @@ Dataset dataset_of(const Tensor& x, const Tensor& y) {
   if (x.rank() == 0 || y.rank() == 0 || x.dim(0) != y.dim(0)) {
     throw Error(
         fmt::format("x has shape {} and y has shape {}: they must have the same number of rows",
-                    x.shape().str(), y.shape().str()));
+                    x.shape().str(), y.shape().str()),
+        "give one row of y for each row of x");
   }
   return from_tensor_slices({{"x", x}, {"y", y}});
 }
@@ -116,7 +117,7 @@ void check_batched(const Batch& batch, const FieldNames& fields) {
       fmt::format(
           "'{}' has shape {} and '{}' has shape {}: they do not have the same number of samples",
           fields.input, x.shape().str(), fields.target, y.shape().str()),
-      "add .batch(...) to the dataset if it is missing");
+      "both must come from the same samples; if the dataset gives single samples, add .batch(...)");
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ void check_version(const JsonView& state) {
   if (const auto version = state["version"].as<int64_t>(); version != kVersion) {
     throw Error(
         fmt::format("it has version {}, but this headway reads version {}", version, kVersion),
-        "resume with the headway that wrote it, or give another folder");
+        "resume with the Headway release that wrote it, or give another folder");
   }
 }
 

@@ -10,6 +10,9 @@
 namespace headway {
 namespace {
 
+constexpr const char* kOfAnotherModel =
+    "the checkpoint is of another model: give another checkpoint folder, or build the same model";
+
 // "3.m" -> "optimizer/dense.weight/m"
 std::string slot_name(const std::vector<NamedWeight>& weights, const std::string& slot) {
   const size_t dot = slot.find('.');
@@ -18,16 +21,19 @@ std::string slot_name(const std::vector<NamedWeight>& weights, const std::string
     if (!w.trainable) continue;
     if (index-- == 0) return fmt::format("optimizer/{}/{}", w.name, slot.substr(dot + 1));
   }
-  throw Error("optimizer slot without a weight: " + slot);
+  throw Error(
+      "the checkpoint has optimizer state for a weight that this model does not have: " + slot,
+      kOfAnotherModel);
 }
 
 void copy_into(at::Tensor to, const Safetensors& content, const std::string& name) {
   const Tensor* from = content.find(name);
-  if (!from) throw Error(fmt::format("the checkpoint does not hold '{}'", name));
+  if (!from) throw Error(fmt::format("the checkpoint does not hold '{}'", name), kOfAnotherModel);
   const at::Tensor value = to_torch(*from);
   if (value.sizes() != to.sizes()) {
     throw Error(fmt::format("'{}' has shape {} in the checkpoint, but {} in this training", name,
-                            from->shape().str(), shape_of(to).str()));
+                            from->shape().str(), shape_of(to).str()),
+                kOfAnotherModel);
   }
   const c10::NoGradGuard guard;
   to.copy_(value);
@@ -41,7 +47,8 @@ void restore_generators(const Safetensors& content, c10::Device device) {
       generator.set_state(to_torch(*saved));
     } catch (const c10::Error&) {  // its text is a page long
       throw Error(
-          fmt::format("'{}' in the checkpoint is not the state of a random generator", name));
+          fmt::format("'{}' in the checkpoint is not the state of a random generator", name),
+          "the file is damaged: delete it to resume from an older checkpoint");
     }
   }
 }

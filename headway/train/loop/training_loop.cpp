@@ -188,7 +188,9 @@ void TrainingLoop::restore_trained(const FoundCheckpoint& found, const SavedTrai
       throw Error(
           fmt::format("this checkpoint was written by another training\n  checkpoint     {}\n  "
                       "this training  {}",
-                      saved.description, spec_.description()));
+                      saved.description, spec_.description()),
+          "give another checkpoint folder, or train the same model with the same loss and "
+          "optimizer");
     }
     run_.trained().restore(saved, found.content);
     epoch_logs_.restore(saved);
