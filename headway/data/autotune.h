@@ -50,7 +50,8 @@ class Autotune {
   int64_t last_ns_ HEADWAY_GUARDED_BY(mu_) = 0;
   int64_t last_away_ns_ HEADWAY_GUARDED_BY(mu_) = 0;
   WorkerTimes totals_ HEADWAY_GUARDED_BY(mu_);
-  int agreeing_ HEADWAY_GUARDED_BY(mu_) = 0;  // ticks that tell, in a row, and want the same direction
+  int agreeing_ HEADWAY_GUARDED_BY(mu_) =
+      0;  // ticks that tell, in a row, and want the same direction
   std::vector<std::string> decisions_ HEADWAY_GUARDED_BY(mu_);
 };
 

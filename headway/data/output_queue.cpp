@@ -77,10 +77,10 @@ OutputSlot* OutputQueue::try_open() {
   return &slot;
 }
 
-bool OutputQueue::close(OutputSlot& slot) {
+bool OutputQueue::close(OutputSlot& slot, bool wanted) {
   counters_.queue_fill.store(opened_ + 1 - retired_, std::memory_order_relaxed);
   opened_.fetch_add(1);
-  return complete(slot, 1);
+  return complete(slot, 1, wanted);
 }
 
 void OutputQueue::abandon(OutputSlot& slot) { run_.ram.release(slot.reserved_bytes); }

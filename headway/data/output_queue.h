@@ -74,7 +74,7 @@ class OutputQueue {
   // The worker that pulls. A new slot; null while there is no room.
   OutputSlot* open();
   // Nothing more comes into it; `after` and `ordinal_after` are set. True: it can be taken.
-  bool close(OutputSlot& slot);
+  bool close(OutputSlot& slot, bool wanted);
   void abandon(OutputSlot& slot);  // opened, but the input had ended
   // No slot will be opened any more; with an error, which downstream gets before all else.
   void finish() { finished_ = true; }

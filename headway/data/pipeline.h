@@ -27,7 +27,7 @@ struct StartOptions {
 
 struct PipelineStats {
   std::vector<StageFacts> stages;  // nearest to the consumer first ...
-  std::vector<StageReading> done;   // ... and what each has done
+  std::vector<StageReading> done;  // ... and what each has done
   int threads = 0;
   int64_t taken = 0;
   double running_s = 0;

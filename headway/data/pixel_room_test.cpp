@@ -86,6 +86,22 @@ TEST_F(LargeImages, HoldNoMoreThanTheBudgetAndOneThatIsWaitedFor) {
   }
 }
 
+// A stage in front asks for them again and again: that alone must wake no worker.
+TEST_F(LargeImages, ThatWaitForMemoryKeepNoWorkerBusy) {
+  const Dataset kept = images().filter([](const Element&) { return true; });
+  const Dataset unordered = images().map([](Element e) { return e; }, {.ordered = false});
+  for (int i = 0; i < 5; ++i) {
+    for (const Dataset& pipeline : {kept.batch(2), kept.batch(4), unordered.batch(3)}) {
+      for (const int64_t budget : {kImageBytes, 2 * kImageBytes, 3 * kImageBytes}) {
+        Pipeline run = pipeline.with_options({.threads = 8, .ram_budget_bytes = budget}).start();
+        EXPECT_EQ(colours(run).size(), 12u);
+        for (const StageReading& stage : run.stats().done)
+          EXPECT_LT(stage.waits_for_input, 2000) << pipeline.describe();
+      }
+    }
+  }
+}
+
 TEST_F(LargeImages, ComeInAnyOrderWhereThatIsAllowed) {
   Pipeline run = images()
                      .map([](Element e) { return e; }, {.ordered = false})

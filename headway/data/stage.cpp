@@ -110,8 +110,11 @@ void Stage::stop() {
 
 Poll Stage::pop(Element& out) {
   if (!started_.load(std::memory_order_relaxed)) start();
+  const int64_t awaited = queue_.awaited();
   const Poll poll = queue_.pop(out);
-  if (large_.any_waiting()) run_.pool.work.notify_one();  // its turn may have come
+  // A large sample's turn may have come, where a slot was emptied; without that nothing changed,
+  // and waking workers for nothing would keep the cores from the one that decodes.
+  if (queue_.awaited() != awaited && large_.any_waiting()) run_.pool.work.notify_one();
   return poll;
 }
 
@@ -218,7 +221,7 @@ void Stage::close_slot() {
   if (input_) input_->save(slot.after);
   slot.ordinal_after = ordinal_;
   slot.remainder = batches() && config_.drop_remainder && slot.assigned < config_.batch_size;
-  if (queue_.close(slot)) announce();
+  if (queue_.close(slot, !stopped_)) announce();
 }
 
 int64_t Stage::pull(Worker& worker, int64_t want, std::exception_ptr& error) {

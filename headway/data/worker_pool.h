@@ -96,8 +96,9 @@ class WorkerPool {
   mutable Mutex mu_;
   std::atomic<int> active_{0};
   std::atomic<bool> stopping_{false};
-  std::atomic<uint64_t> generation_{0};                         // of stages_
-  std::vector<std::shared_ptr<Stage>> stages_ HEADWAY_GUARDED_BY(mu_);  // nearest to the consumer first
+  std::atomic<uint64_t> generation_{0};  // of stages_
+  std::vector<std::shared_ptr<Stage>> stages_
+      HEADWAY_GUARDED_BY(mu_);  // nearest to the consumer first
   std::vector<std::unique_ptr<Worker>> workers_ HEADWAY_GUARDED_BY(mu_);
   std::vector<std::thread> threads_ HEADWAY_GUARDED_BY(mu_);
   std::function<void()> tick_;

@@ -55,6 +55,10 @@ CheckpointFolder::CheckpointFolder(const CheckpointOptions& options)
     : options_(options), last_ns_(now_ns()) {
   if (options.keep < 1)
     throw Error("checkpoint: keep must be 1 or more", "keep at least one checkpoint");
+  if (options.every_steps && *options.every_steps < 1)
+    throw Error("checkpoint: every_steps must be 1 or more", "leave it out for one per epoch");
+  if (options.every_s && !(*options.every_s > 0))
+    throw Error("checkpoint: every_s must be greater than 0", "leave it out for one per epoch");
   std::error_code failed;
   fs::create_directories(options.folder, failed);
   if (failed) {
@@ -88,7 +92,7 @@ std::optional<std::string> CheckpointFolder::write(const SavedTraining& saved,
                                                    Safetensors content) {
   content.metadata[kStateKey] = text_of(saved);
   const auto problem = write_and_prune(saved.step, content);
-  last_step_ = saved.step;
+  resumed(saved.epoch, saved.step);
   last_ns_ = now_ns();
   return problem;
 }

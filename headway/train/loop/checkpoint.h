@@ -36,9 +36,10 @@ class CheckpointFolder {
 
   // Must a checkpoint follow this step? At the end of an epoch one is written in any case.
   bool due(int64_t step) const;
-  // Is the newest one, written or resumed from, of this step?
-  bool has(int64_t step) const { return step == last_step_; }
-  void resumed(int64_t step) { last_step_ = step; }
+  // Is the newest one, written or resumed from, of this step? At the end of an epoch the same step
+  // is saved once more: as the beginning of the next epoch.
+  bool has(int64_t epoch, int64_t step) const { return epoch == last_epoch_ && step == last_step_; }
+  void resumed(int64_t epoch, int64_t step) { last_epoch_ = epoch, last_step_ = step; }
 
   // Writes one and removes the oldest beyond `keep`. When writing fails, the older ones stay and
   // the reason is returned; else nothing.
@@ -53,7 +54,7 @@ class CheckpointFolder {
 
   CheckpointOptions options_;
   std::optional<FolderLock> lock_;
-  int64_t last_step_ = -1, last_ns_ = 0;
+  int64_t last_epoch_ = -1, last_step_ = -1, last_ns_ = 0;
 };
 
 }  // namespace headway

@@ -204,6 +204,8 @@ History Model::fit(const Tensor& x, const Tensor& y, FitOptions options) {
 }
 
 Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted) {
+  if (wanted.steps && *wanted.steps < 1)
+    throw Error("evaluate: steps must be 1 or more", "leave it out for all of the dataset");
   const int64_t length = dataset.cardinality();
   if (length == kInfinite && !wanted.steps) {
     throw Error("the dataset to evaluate on never ends",

@@ -140,6 +140,29 @@ TEST(Resume, AnEpochOfUnknownLengthGoesOnFromEachOfItsBatches) {
   }
 }
 
+// The end of such an epoch is saved although its last step was already.
+TEST(Resume, AnEpochThatWasOverIsFinishedOnce) {
+  const Dataset data = from_tensor_slices({{"x", signs(40).x}, {"y", signs(40).y}})
+                           .filter([](const Element&) { return true; })
+                           .batch(10);
+  const TempFolder folder;
+  FitOptions options = kept_in(folder, 1);
+  int64_t steps = 0;
+  options.should_stop = [&] { return steps++ == 4; };
+  small_model().fit(data, options);
+  options.should_stop = {};
+  EXPECT_EQ(small_model().fit(data, options).epochs.size(), 1u);
+  int validated = 0;
+  options.validation = from_tensor_slices({{"x", signs(10).x}, {"y", signs(10).y}})
+                           .map([&](Element e) {
+                             ++validated;
+                             return e;
+                           })
+                           .batch(10);
+  small_model().fit(data, options);
+  EXPECT_EQ(validated, 0);
+}
+
 TEST(Resume, OfAFinishedTrainingChangesNothing) {
   const Dataset data = batches(signs(100));
   const TempFolder folder;

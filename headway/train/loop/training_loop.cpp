@@ -21,6 +21,13 @@ namespace {
 FitOptions checked(const FitOptions& options) {
   if (options.epochs < 1) throw Error("fit: epochs must be 1 or more");
   if (options.accumulate < 1) throw Error("fit: accumulate must be 1 or more");
+  if (options.validation_steps && *options.validation_steps < 1)
+    throw Error("fit: validation_steps must be 1 or more", "leave it out for all of the dataset");
+  const ThreadCounts& threads = options.threads;
+  for (const std::optional<int>& count : {threads.intra_op, threads.inter_op, threads.input})
+    if (count && *count < 1)
+      throw Error("fit: each number of threads must be 1 or more",
+                  "leave it out, so that it is chosen");
   return options;
 }
 
@@ -173,12 +180,13 @@ std::optional<FoundCheckpoint> TrainingLoop::find_checkpoint() {
 // All that does not need the weights.
 void TrainingLoop::restore(const SavedTraining& saved) {
   run_.restore(saved);
-  checkpoints_->resumed(saved.step);
+  checkpoints_->resumed(saved.epoch, saved.step);
   history_.epochs = saved.history;
   callbacks_.restore(saved.callbacks);
   if (spec_.threads_chosen) {  // another number would round sums differently
-    options_.threads = apply_threads(
-        {.intra_op = saved.threads[0], .input = options_.threads.input}, !spec_.device.is_cpu());
+    const auto intra_op = saved.threads[0] > 0 ? std::optional(saved.threads[0]) : std::nullopt;
+    options_.threads = apply_threads({.intra_op = intra_op, .input = options_.threads.input},
+                                     !spec_.device.is_cpu());
   }
 }
 
@@ -224,7 +232,11 @@ void TrainingLoop::run_epoch() {
     counters_.mark(StepPhase::kCallbacks);
   }
   const int64_t steps = feed_->steps_per_epoch();
-  if (std::exchange(epoch_is_over_, false)) return finish_epoch();
+  if (std::exchange(epoch_is_over_, false)) {
+    view_.phases_done();
+    view_.epoch_begin(progress.epoch, options_.epochs, steps);
+    return finish_epoch();
+  }
   if (any_step_) view_.epoch_begin(progress.epoch, options_.epochs, steps);
   run_steps();
   if (bad_loss_seen_ && run_.stopping()) return;
@@ -386,9 +398,15 @@ void TrainingLoop::warn_of_untrained() {
 }
 
 void TrainingLoop::write_checkpoint() {
-  if (!checkpoints_ || checkpoints_->has(run_.step())) return;
+  if (!checkpoints_ || checkpoints_->has(run_.epoch(), run_.step())) return;
   fetch_losses();  // one of them may be bad
-  if (bad_loss_seen_) return;
+  if (bad_loss_seen_) {
+    if (run_.interrupted())
+      run_.warn(
+          "no checkpoint was written at the interruption: the loss is not finite; the last "
+          "checkpoint before it stays");
+    return;
+  }
   recorder_.enter(RunPhase::kCheckpoint);
   SavedTraining saved;
   saved.description = spec_.description();

@@ -45,6 +45,7 @@ class TrainingRun : public Training {
 
   void interrupt(const std::string& reason);  // unlike after stop(), a resumed run goes on
   bool stopping() const { return !stopped_by_.empty(); }
+  bool interrupted() const { return interrupted_; }
   const std::string& stopped_by() const { return stopped_by_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
