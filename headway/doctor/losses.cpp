@@ -41,6 +41,11 @@ double Losses::lowest() const { return *std::min_element(values_.begin(), values
 
 double Losses::highest() const { return *std::max_element(values_.begin(), values_.end()); }
 
+double Losses::highest_early() const {
+  const auto end = values_.begin() + static_cast<long>(std::max<size_t>(1, size() / 4));
+  return *std::max_element(values_.begin(), end);
+}
+
 double Losses::highest_late() const {
   return *std::max_element(values_.begin() + static_cast<long>(size() / 2), values_.end());
 }

@@ -20,6 +20,7 @@ class Losses {
   double lowest_late() const;  // in the second half
   double lowest() const;
   double highest() const;
+  double highest_early() const;            // in the first quarter
   double highest_late() const;             // in the second half
   double noise() const { return noise_; }  // standard deviation of one loss
   double error() const;                    // of the difference between the means of two quarters

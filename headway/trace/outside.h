@@ -213,7 +213,8 @@ struct SeenModel {
   int64_t held = 0;           // by optimizers ...
   int64_t held_in_model = 0;  // ... and belong to those models
   int64_t moved = 0;          // of those models (if none was found: of the held ones) that changed
-  int64_t with_gradient = 0;  // seen with one
+  bool hides_gradients = false;  // TensorFlow's variables do not tell theirs
+  int64_t with_gradient = 0;     // seen with one
   int64_t left_out = 0;       // of a model, with a gradient, held by no optimizer, never moved
   int64_t not_finite = 0;     // how often one was seen with a value that is not a number
   int64_t arrays = 0;         // of JAX: parameters, which are replaced instead of changed ...

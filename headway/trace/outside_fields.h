@@ -108,6 +108,7 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("held", s.held);
   f("held_in_model", s.held_in_model);
   f("moved", s.moved);
+  f("hides_gradients", s.hides_gradients);
   f("with_gradient", s.with_gradient);
   f("left_out", s.left_out);
   f("not_finite", s.not_finite);

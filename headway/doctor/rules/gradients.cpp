@@ -62,6 +62,13 @@ std::optional<Finding> bad_start(const Evidence& e) {
   for (size_t k = 0; k + 1 < all.size(); ++k)  // a last layer that begins with zeros is fine
     if (e.trace.weights[all[k]].identical_units) names.push_back(e.trace.weights[all[k]].name);
   if (names.empty() || looks(e).empty()) return std::nullopt;
+  std::vector<std::string> evidence = {
+      fmt::format("{} of {} kernels; equal units get equal gradients, so a layer of them learns as "
+                  "much as one",
+                  names.size(), all.size())};
+  if (at(looks(e).back().gradients, all[0]) >= 0)
+    evidence.push_back(fmt::format("a gradient of {:.2g} in {}", usual_gradient(e, all[0]),
+                                   e.trace.weights[all[0]].name));
   return Finding{
       .cause = Cause::kBadInitialWeights,
       .severity = Severity::kHigh,
@@ -69,11 +76,7 @@ std::optional<Finding> bad_start(const Evidence& e) {
       .summary = fmt::format(
           "all units of {} started with equal weights and stay equal: they all learn the same",
           listed(names)),
-      .evidence = {fmt::format("{} of {} kernels; equal units get equal gradients, so a layer of "
-                               "them learns as much as one",
-                               names.size(), all.size()),
-                   fmt::format("a gradient of {:.2g} in {}", usual_gradient(e, all[0]),
-                               e.trace.weights[all[0]].name)},
+      .evidence = std::move(evidence),
       .where = names[0],
       .fix =
           "leave the kernel initializer out (glorot_uniform), or use he_normal before relu; use "

@@ -38,10 +38,13 @@ Finding unmoved(const Observations& o, Cause cause, std::string summary, std::st
       .severity = Severity::kHigh,
       .confidence = 0.9,
       .summary = std::move(summary),
-      .evidence = {fmt::format("{} weights looked at {} times over {} steps: {} moved, {} had a "
-                               "gradient, {} are held by an optimizer",
+      .evidence = {fmt::format("{} weights looked at {} times over {} steps: {} moved, {}{} are "
+                               "held by an optimizer",
                                std::max(m.weights, m.held), m.looks, m.steps, m.moved,
-                               m.with_gradient, m.held_in_model)},
+                               m.hides_gradients
+                                   ? ""
+                                   : fmt::format("{} had a gradient, ", m.with_gradient),
+                               m.held_in_model)},
       .where = rate_place(o),
       .fix = std::move(fix)};
 }
@@ -81,6 +84,10 @@ std::optional<Finding> weights_stand_still(const Observations& o) {
   if (m->rate == 0)
     return unmoved(o, Cause::kLearningRate, "the learning rate is 0: no weight moves",
                    "a learning rate above 0; look at the schedule, which may begin or end at 0");
+  if (m->hides_gradients)
+    return unmoved(o, Cause::kWeightsNotUpdated, "no weight that the optimizer holds ever moves",
+                   "give apply_gradients() the gradients of this step, together with the weights "
+                   "that the loss depends on; do not set them to 0 before");
   if (m->with_gradient == 0) {
     if (m->looks < kManyLooks) return std::nullopt;
     return unmoved(

@@ -88,6 +88,24 @@ bool is_unlearnt_crossentropy(const Observations& o) {
          (stays || (p.steps >= kThousands && moved < kByHeart * level));
 }
 
+// It has never fallen, and its noise would not hide a fall: the end of the interval that speaks for
+// the model still leaves nearly all of the first loss. What fell before the first quarter was over
+// shows in the very first loss.
+bool never_fell(const Observations& o) {
+  constexpr int64_t kManySteps = 200;
+  constexpr double kHardlyFalls = 0.04, kNoisy = 0.1, kAtOnce = 0.05;
+  const Losses& l = o.losses;
+  if (o.looks->seen.positive_loss_at.line == 0 || o.looks->seen.progress.steps < kManySteps ||
+      o.looks->training_s() < kSettledS || l.size() < kMany || !l.from_the_start() ||
+      !is_measure(o))
+    return false;
+  const double level = l.first(), fell = level - l.last();
+  const double before = std::max(o.looks->seen.progress.first_loss, l.highest_early()) - level;
+  return level > kNextToNothing && l.noise() < kNoisy * level &&
+         before < std::max(kSure * l.noise(), kAtOnce * level) &&
+         fell + kSure / 2 * l.error() < kHardlyFalls * level;
+}
+
 // A squared error that stays at 1: that is what the mean of all labels gives if they are scaled to
 // a variance of 1, however much was learnt on the way there.
 bool stays_at_the_variance(const Observations& o) {
@@ -124,7 +142,8 @@ std::optional<Finding> told_frozen(const Observations& o) {
   const bool flat = l.size() >= kMany && l.from_the_start() && is_measure(o) && unlearnt &&
                     moved < kUnmoved * std::abs(l.first()) &&
                     l.noise() < kNoise * std::abs(l.first());
-  if (!exact && !same && !flat && !is_unlearnt_crossentropy(o) && !stays_at_the_variance(o))
+  if (!exact && !same && !flat && !is_unlearnt_crossentropy(o) && !never_fell(o) &&
+      !stays_at_the_variance(o))
     return std::nullopt;
   return Finding{
       .cause = Cause::kLossFrozen,

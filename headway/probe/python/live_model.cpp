@@ -53,8 +53,13 @@ LiveModel::Kind LiveModel::kind_of(uint64_t object) {
   if (known != kinds_.end()) return known->second;
   if (kinds_.size() > kMostKinds) kinds_.clear();
   Kind kind = Kind::kOther;
-  if (attributes_.is_a(type, "Module")) kind = Kind::kModule;
-  else if (attributes_.is_a(type, "Optimizer")) kind = Kind::kOptimizer;
+  const bool keras =
+      attributes_.is_a(type, "KerasSaveable") || attributes_.is_a(type, "Trackable");
+  if (keras && attributes_.is_a(type, "Layer")) kind = Kind::kLayer;
+  else if (attributes_.is_a(type, "Module")) kind = Kind::kModule;
+  else if (attributes_.is_a(type, "Optimizer") || attributes_.is_a(type, "BaseOptimizer"))
+    kind = Kind::kOptimizer;
+  else if (tensorflow_.is_variable(object)) kind = Kind::kVariable;
   else if (attributes_.is_a(type, "Trainer")) kind = Kind::kTrainer;
   return kinds_[type] = kind;
 }
@@ -71,29 +76,86 @@ void LiveModel::list_weights(uint64_t module, const std::string& path, int depth
   }
   if (parameters != 0)
     for (const auto& [name, value] : attributes_.named_entries_of(parameters))
-      if (found.weights.size() < kMostWeights) found.weights.emplace_back(value, path + name);
+      if (found.weights.size() < kMostWeights) found.weights.push_back({value, path + name});
   if (modules != 0)
     for (const auto& [name, value] : attributes_.named_entries_of(modules))
       if (kind_of(value) == Kind::kModule) list_weights(value, path + name + ".", depth + 1, found);
 }
 
+// The trainable variables of a Keras layer and of the layers in it: a model is one, too.
+void LiveModel::list_layer(uint64_t layer, const std::string& path, int depth, Found& found) {
+  if (depth > kDeepest || found.weights.size() >= kMostWeights) return;
+  if (!found.modules.insert(layer).second) return;
+  const bool embedding = attributes_.is_a(attributes_.type_of(layer), "Embedding");
+  uint64_t own = 0, layers = 0, optimizer = 0;
+  std::string name;
+  for (const auto& [attribute, value] : attributes_.all_of(layer)) {
+    if (attribute == "_trainable_variables" || attribute == "_trainable_weights") own = value;
+    if (attribute == "_layers" || attribute == "_self_tracked_trackables") layers = value;
+    if (attribute == "optimizer") optimizer = value;
+    if (attribute == "name" || attribute == "_name") name = attributes_.text(value);
+  }
+  const std::string here = depth == 0 ? "" : path + name + ".";
+  for (const uint64_t variable : attributes_.items_of(own, kMostHeld))
+    add_variable(variable, here, embedding, found);
+  for (const uint64_t inner : attributes_.items_of(layers, kMostHeld))
+    if (kind_of(inner) == Kind::kLayer) list_layer(inner, here, depth + 1, found);
+  if (optimizer != 0 && kind_of(optimizer) == Kind::kOptimizer) read_optimizer(optimizer, found);
+}
+
+void LiveModel::add_variable(uint64_t variable, const std::string& name, bool embedding,
+                             Found& found) {
+  if (kind_of(variable) != Kind::kVariable || !tensorflow_.is_trainable(variable)) return;
+  if (found.weights.size() >= kMostWeights) return;
+  const std::string own = attributes_.text(attributes_.get(variable, "_name").value_or(0));
+  found.weights.push_back({variable, name + own, embedding});
+}
+
+// Variables of TensorFlow in a list, tuple or dict of the user's.
+void LiveModel::list_variables(uint64_t object, const std::string& name, Found& found) {
+  const std::string kind = attributes_.type_name(attributes_.type_of(object));
+  if (kind == "list" || kind == "tuple" || kind == "ListWrapper")
+    for (const uint64_t item : attributes_.items_of(object, kMostHeld))
+      add_variable(item, name, false, found);
+  if (kind == "dict" || kind == "_DictWrapper")
+    for (const auto& [key, value] : attributes_.named_entries_of(object))
+      add_variable(value, key, false, found);
+}
+
+void LiveModel::note_rate(std::optional<double> rate) {
+  if (!rate || !std::isfinite(*rate) || *rate < 0) return;
+  seen_.rate = *rate;
+  seen_.highest_rate = std::max(seen_.highest_rate, *rate);
+}
+
+bool LiveModel::read_keras_optimizer(uint64_t optimizer, Found& found) {
+  const auto held = attributes_.get(optimizer, "_trainable_variables");
+  if (!held) return false;
+  for (const uint64_t variable : attributes_.items_of(*held, kMostHeld))
+    if (kind_of(variable) == Kind::kVariable) found.held.insert(variable);
+  const uint64_t rate = attributes_.get(optimizer, "_learning_rate").value_or(0);
+  const auto tensor = rate != 0 && kind_of(rate) == Kind::kVariable ? tensorflow_.value_of(rate)
+                                                                    : std::nullopt;
+  if (!tensor || !tensor->sizes.empty()) return true;
+  if (const auto value = values_.some_of(*tensor, 1); !value.empty()) note_rate(value[0]);
+  return true;
+}
+
 void LiveModel::read_optimizer(uint64_t optimizer, Found& found) {
   if (!found.optimizers.insert(optimizer).second) return;
   const uint64_t groups = attributes_.get(optimizer, "param_groups").value_or(0);
-  if (groups == 0) {  // it wraps another optimizer
-    const uint64_t inner = attributes_.get(optimizer, "optimizer").value_or(0);
-    if (inner != 0 && kind_of(inner) == Kind::kOptimizer) read_optimizer(inner, found);
-    return;
+  if (groups == 0) {
+    for (const char* wrapped : {"optimizer", "inner_optimizer"}) {
+      const uint64_t inner = attributes_.get(optimizer, wrapped).value_or(0);
+      if (inner != 0 && kind_of(inner) == Kind::kOptimizer) return read_optimizer(inner, found);
+    }
+    if (!read_keras_optimizer(optimizer, found)) return;
   }
   for (const uint64_t group : attributes_.items_of(groups, kMostGroups)) {
     for (const auto& [name, value] : attributes_.named_entries_of(group)) {
       if (name == "params")
         for (const uint64_t held : attributes_.items_of(value, kMostHeld)) found.held.insert(held);
-      if (name != "lr") continue;
-      const auto rate = attributes_.number(value);
-      if (!rate || !std::isfinite(*rate) || *rate < 0) continue;
-      seen_.rate = *rate;
-      seen_.highest_rate = std::max(seen_.highest_rate, *rate);
+      if (name == "lr") note_rate(attributes_.number(value));
     }
   }
   const std::string name = attributes_.type_name(attributes_.type_of(optimizer));
@@ -124,18 +186,26 @@ void LiveModel::find_in(const PythonFrame& frame, Found& found) {
   const auto take = [&](uint64_t object) {
     const Kind kind = kind_of(object);
     if (kind == Kind::kModule) list_weights(object, "", 0, found);
+    if (kind == Kind::kLayer) list_layer(object, "", 0, found);
     if (kind == Kind::kOptimizer) read_optimizer(object, found);
     return kind;
   };
   for (const auto& [name, object] : attributes_.variables_of(frame)) {
     const Kind kind = take(object);
-    if (frame.code->users && names_parameters(name)) list_arrays(object, 0, found.arrays);
+    if (frame.code->users && kind == Kind::kVariable) add_variable(object, "", false, found);
+    if (frame.code->users && names_parameters(name)) {
+      list_arrays(object, 0, found.arrays);
+      list_variables(object, "", found);
+    }
     // Attributes of an object of the user's, or of a trainer.
     const bool holds = name == "self" && kind == Kind::kOther && frame.code->users;
     if (holds || kind == Kind::kTrainer)
       for (const auto& [attribute, value] : attributes_.all_of(object)) {
         take(value);
-        if (holds && names_parameters(attribute)) list_arrays(value, 0, found.arrays);
+        if (holds && names_parameters(attribute)) {
+          list_arrays(value, 0, found.arrays);
+          list_variables(value, "", found);
+        }
       }
   }
 }
@@ -156,13 +226,13 @@ void LiveModel::find_input(const PythonFrame& frame, Found& found) {
   if (kind.find("Norm") != std::string::npos || kind == "Embedding") return;
   const uint64_t parameters = attributes_.get(self, "_parameters").value_or(0);
   const auto kernel = attributes_.entry(parameters, "weight");
-  if (kernel && *kernel == found.weights[0].first) found.input = input;
+  if (kernel && *kernel == found.weights[0].object) found.input = input;
 }
 
 void LiveModel::read_input(const Found& found, NumbersReading& sample) {
-  const auto tensor = found.input != 0 ? tensors_.of_object(found.input) : std::nullopt;
+  const auto tensor = found.input != 0 ? torch_.of_object(found.input) : std::nullopt;
   if (!tensor || !tensor->is_real()) return;
-  const std::vector<double> values = tensors_.values_of(*tensor, kSampled);
+  const std::vector<double> values = values_.some_of(*tensor, kSampled);
   if (values.size() < 2 || !is_finite(values)) return;
   double sum = 0, squares = 0;
   for (const double value : values) sum += value;
@@ -183,30 +253,34 @@ LiveModel::Found LiveModel::find(const PythonThread& thread) {
   return found;
 }
 
+std::optional<LiveTensor> LiveModel::tensor_of(uint64_t object) {
+  return kind_of(object) == Kind::kVariable ? tensorflow_.value_of(object)
+                                            : torch_.of_object(object);
+}
+
 void LiveModel::read_weights(const Found& found, NumbersReading& sample) {
   std::set<uint64_t> in_model;
-  std::vector<std::pair<uint64_t, std::string>> all = found.weights;
-  for (const auto& [object, name] : all) in_model.insert(object);
+  std::vector<NamedWeight> all = found.weights;
+  for (const NamedWeight& each : all) in_model.insert(each.object);
   for (const uint64_t object : found.held)
-    if (!in_model.count(object)) all.emplace_back(object, "");
+    if (!in_model.count(object)) all.push_back({object});
   const size_t every = all.size() / kMostTracked + 1;
   for (size_t i = 0; i < all.size(); i += every) {
-    const auto& [object, name] = all[i];
-    const auto tensor = tensors_.of_object(object);
+    const auto& [object, name, embedding] = all[i];
+    const auto tensor = tensor_of(object);
     if (!tensor || tensor->values == 0 || !tensor->is_real()) continue;
     if (!tracked_.count(object) && tracked_.size() >= 2 * kMostTracked) continue;
-    const std::vector<double> values = tensors_.values_of(*tensor, kSampled);
+    const std::vector<double> values = values_.some_of(*tensor, kSampled);
     auto [at, is_new] = tracked_.try_emplace(object);
     Weight& weight = at->second;
     if (is_new) {
       weight.first = values, weight.first_version = tensor->version;
       order_.push_back(object);
-      const bool kernel = tensor->sizes.size() >= 2;
-      facts_.push_back(
-          {.name = plain_name(name),
-           .values = tensor->values,
-           .fan_in = kernel && tensor->sizes[0] > 0 ? tensor->values / tensor->sizes[0] : 0,
-           .kernel = kernel});
+      const bool kernel = tensor->is_kernel() && !embedding;
+      facts_.push_back({.name = plain_name(name),
+                        .values = tensor->values,
+                        .fan_in = kernel && tensor->units() > 0 ? tensor->values / tensor->units() : 0,
+                        .kernel = kernel});
     }
     const size_t index = size_t(std::find(order_.begin(), order_.end(), object) - order_.begin());
     weight.in_model |= in_model.count(object) > 0;
@@ -218,13 +292,16 @@ void LiveModel::read_weights(const Found& found, NumbersReading& sample) {
     weight.moved |=
         values.empty() ? tensor->version != weight.first_version : values != weight.first;
     if (!values.empty() && !is_finite(values)) ++seen_.not_finite;
-    facts_[index].identical_units = tensor->sizes.size() >= 2 && tensors_.rows_are_equal(*tensor);
-    sample.weights.resize(order_.size(), -1), sample.gradients.resize(order_.size(), -1);
+    facts_[index].identical_units = values_.units_are_equal(*tensor);
+    sample.weights.resize(order_.size(), -1);
     sample.weights[index] = root_mean_square(values);
-    const auto gradient = tensor->gradient != 0 ? tensors_.at(tensor->gradient) : std::nullopt;
+    seen_.hides_gradients = kind_of(object) == Kind::kVariable;
+    if (seen_.hides_gradients) continue;
+    sample.gradients.resize(order_.size(), -1);
+    const auto gradient = tensor->gradient != 0 ? torch_.at(tensor->gradient) : std::nullopt;
     if (!gradient || gradient->values != tensor->values) continue;
     weight.got_gradient = true;
-    sample.gradients[index] = root_mean_square(tensors_.values_of(*gradient, kSampled));
+    sample.gradients[index] = root_mean_square(values_.some_of(*gradient, kSampled));
   }
 }
 
@@ -275,8 +352,8 @@ void LiveModel::look(const PythonThread& thread, double now_s, int64_t step) {
   if (now_s < next_s_ || thread.frames.empty()) return;
   const int64_t before = thread_cpu_ns();
   const Found found = find(thread);
-  const bool torch = !found.weights.empty() || !found.held.empty();
-  if (torch || !found.arrays.empty()) {
+  const bool weights = !found.weights.empty() || !found.held.empty();
+  if (weights || !found.arrays.empty()) {
     if (first_step_ < 0) first_step_ = step, arrays_ = found.arrays;
     NumbersReading sample{.step = step, .at_s = now_s};
     read_weights(found, sample);
@@ -285,13 +362,13 @@ void LiveModel::look(const PythonThread& thread, double now_s, int64_t step) {
     count(step);
     count_hooks(found);
     ++seen_.looks;
-    if (!torch) {
+    if (!weights) {
       seen_.weights = int64_t(arrays_.size());
       seen_.replaced |=
           !std::includes(arrays_.begin(), arrays_.end(), found.arrays.begin(), found.arrays.end());
       seen_.arrays = int64_t(arrays_.size());
     }
-    if (torch) numbers_.push_back(std::move(sample));
+    if (weights) numbers_.push_back(std::move(sample));
     thin_out(numbers_, kMostLooks);
   }
   const double cost = 1e-9 * double(thread_cpu_ns() - before);

@@ -114,19 +114,24 @@ int64_t PythonAttributes::size_of(uint64_t dict) {
 std::vector<uint64_t> PythonAttributes::items_of(uint64_t list, int64_t most) {
   const MemoryReader& memory = stacks_.memory();
   const std::string kind = type_name(type_of(list));
+  if (kind == "ListWrapper") return items_of(get(list, "_storage").value_or(0), most);
   const int64_t count = memory.get(list, kLength).value_or(0);
-  if ((kind != "list" && kind != "tuple") || count <= 0 || count > most) return {};
-  const uint64_t from =
-      kind == "tuple" ? kTupleItems.in(list) : memory.get(list, kListItems).value_or(0);
+  const bool is_list = kind == "list" || kind == "TrackedList";
+  if ((!is_list && kind != "tuple") || count <= 0 || count > most) return {};
+  const uint64_t from = is_list ? memory.get(list, kListItems).value_or(0) : kTupleItems.in(list);
   std::vector<uint64_t> out(static_cast<size_t>(count));
   if (!memory.read(from, out.data(), out.size() * sizeof(uint64_t))) out.clear();
   return out;
 }
 
+std::string PythonAttributes::text(uint64_t object) {
+  return type_name(type_of(object)) == "str" ? stacks_.objects().text(object).value_or("") : "";
+}
+
 std::optional<double> PythonAttributes::number(uint64_t object) {
   const std::string kind = type_name(type_of(object));
   if (kind == "float") return stacks_.memory().get(object, kFloat);
-  if (kind == "int")
+  if (kind == "int" || kind == "bool")
     if (const auto whole = stacks_.objects().small_int(object)) return double(*whole);
   return std::nullopt;
 }

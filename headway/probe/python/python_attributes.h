@@ -35,9 +35,11 @@ class PythonAttributes {
   Named named_entries_of(uint64_t dict);
   std::optional<uint64_t> entry(uint64_t dict, const std::string& name);
   int64_t size_of(uint64_t dict);  // number of entries with any keys; 0 if it is not a dict
-  // The items of a list or tuple; none if it has more than `most`.
+  // The items of a list or tuple, or of a list that Keras or TensorFlow wraps; none if there are
+  // more than `most`.
   std::vector<uint64_t> items_of(uint64_t list, int64_t most);
-  std::optional<double> number(uint64_t object);  // value of a float or an int
+  std::optional<double> number(uint64_t object);  // value of a float, int or bool
+  std::string text(uint64_t object);              // of a str; else empty
   // Local variables of a function's frame; for a module's frame its globals.
   Named variables_of(const PythonFrame& frame);
 

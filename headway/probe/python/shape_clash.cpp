@@ -5,7 +5,7 @@
 namespace headway {
 namespace {
 
-bool is_column(const TorchTensor& tensor) {
+bool is_column(const LiveTensor& tensor) {
   return tensor.sizes.size() == 2 && tensor.sizes[1] == 1 && tensor.sizes[0] > 1;
 }
 
@@ -14,7 +14,7 @@ bool is_column(const TorchTensor& tensor) {
 bool ShapeClash::clash(uint64_t one, uint64_t other) {
   const auto a = tensors_.of_object(one), b = tensors_.of_object(other);
   if (!a || !b) return false;
-  const TorchTensor &column = is_column(*a) ? *a : *b, &row = is_column(*a) ? *b : *a;
+  const LiveTensor &column = is_column(*a) ? *a : *b, &row = is_column(*a) ? *b : *a;
   return is_column(column) && row.sizes.size() == 1 && row.sizes[0] == column.sizes[0];
 }
 

@@ -1,63 +1,44 @@
 #include "headway/probe/python/torch_tensor.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
-
 namespace headway {
 namespace {
 
-constexpr int kHalf = 5, kFloat = 6, kDouble = 7, kBFloat16 = 15;
 constexpr uint64_t kFarthestBack = 96;
 constexpr size_t kHead = 256;           // bytes of a tensor that are read
 constexpr int64_t kMostDimensions = 5;  // in tensors that store their sizes inside
 constexpr int64_t kMostValues = int64_t{1} << 40;
 constexpr uint64_t kLeastAddress = 1 << 16;
 
-size_t width_of(int type) { return type == kDouble ? 8 : type == kFloat ? 4 : 2; }
-
 // The counts take 8 or 16 bytes: the first thing after them is a pointer.
 uint64_t after_counts(TargetBytes object) {
   return object.at<uint64_t>(16).value_or(0) >= kLeastAddress ? 16 : 24;
 }
 
-double half_to_double(uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const double fraction = (bits & 1023) / 1024.0;
-  const double size = exponent == 0    ? fraction / 16384
-                      : exponent == 31 ? std::numeric_limits<double>::quiet_NaN()
-                                       : (1 + fraction) * std::exp2(exponent - 15);
-  return bits >> 15 ? -size : size;
-}
-
-double number_at(TargetBytes bytes, uint64_t index, int type) {
-  switch (type) {
-    case kDouble: return *bytes.at<double>(8 * index);
-    case kFloat: return *bytes.at<float>(4 * index);
-    case kBFloat16: return std::bit_cast<float>(uint32_t(*bytes.at<uint16_t>(2 * index)) << 16);
-    default: return half_to_double(*bytes.at<uint16_t>(2 * index));
+// PyTorch's number of a type.
+NumberType type_of(int number) {
+  switch (number) {
+    case 5: return NumberType::kFloat16;
+    case 6: return NumberType::kFloat32;
+    case 7: return NumberType::kFloat64;
+    case 15: return NumberType::kBFloat16;
+    default: return NumberType::kOther;
   }
 }
 
 }  // namespace
 
-bool TorchTensor::is_real() const {
-  return type == kHalf || type == kFloat || type == kDouble || type == kBFloat16;
-}
-
 // After the counts: storage, autograd's data, something else, the version; then, perhaps after
 // another word, the pointer back; then the number of sizes, five sizes, five strides, the offset in
 // the storage, the number of values and their type.
-std::optional<TorchTensor> TorchTensors::read(uint64_t address, uint64_t back) const {
+std::optional<LiveTensor> TorchTensors::read(uint64_t address, uint64_t back) const {
   char copy[kHead];
   if (address < kLeastAddress || !memory_.read(address, copy, sizeof copy)) return std::nullopt;
   const TargetBytes bytes(copy, sizeof copy);
   const uint64_t storage = after_counts(bytes);
-  TorchTensor out;
+  LiveTensor out;
   const int64_t dimensions = *bytes.at<int64_t>(back + 8);
   out.values = *bytes.at<int64_t>(back + 104);
-  out.type = *bytes.at<uint16_t>(back + 112);
+  out.type = type_of(*bytes.at<uint16_t>(back + 112));
   if (dimensions < 0 || dimensions > kMostDimensions) return std::nullopt;
   if (out.values < 0 || out.values > kMostValues) return std::nullopt;
   int64_t product = 1;
@@ -87,7 +68,7 @@ std::optional<TorchTensor> TorchTensors::read(uint64_t address, uint64_t back) c
   return out;
 }
 
-std::optional<TorchTensor> TorchTensors::of_object(uint64_t object) {
+std::optional<LiveTensor> TorchTensors::of_object(uint64_t object) {
   for (const uint64_t held : {16, 24}) {  // a pointer, or a mark and a pointer
     const uint64_t address = memory_.value<uint64_t>(object + held).value_or(0);
     if (address < kLeastAddress) continue;
@@ -102,46 +83,8 @@ std::optional<TorchTensor> TorchTensors::of_object(uint64_t object) {
   return std::nullopt;
 }
 
-std::optional<TorchTensor> TorchTensors::at(uint64_t address) const {
+std::optional<LiveTensor> TorchTensors::at(uint64_t address) const {
   return back_ == 0 ? std::nullopt : read(address, back_);
-}
-
-std::vector<double> TorchTensors::stretch(const TorchTensor& tensor, int64_t from,
-                                          int64_t count) const {
-  const size_t width = width_of(tensor.type);
-  std::vector<char> copy(width * size_t(count));
-  if (!memory_.read(tensor.data + width * uint64_t(from), copy.data(), copy.size())) return {};
-  const TargetBytes bytes(copy.data(), copy.size());
-  std::vector<double> out;
-  for (int64_t i = 0; i < count; ++i) out.push_back(number_at(bytes, uint64_t(i), tensor.type));
-  return out;
-}
-
-std::vector<double> TorchTensors::values_of(const TorchTensor& tensor, int64_t most) const {
-  constexpr int64_t kParts = 8;
-  if (!tensor.is_real() || tensor.data < kLeastAddress || tensor.values == 0) return {};
-  if (tensor.values <= most) return stretch(tensor, 0, tensor.values);
-  std::vector<double> out;
-  const int64_t each = std::max<int64_t>(1, most / kParts);
-  for (int64_t part = 0; part < kParts; ++part) {
-    const int64_t from = (tensor.values - each) / (kParts - 1) * part;
-    const std::vector<double> some = stretch(tensor, from, each);
-    if (some.empty()) return {};
-    out.insert(out.end(), some.begin(), some.end());
-  }
-  return out;
-}
-
-bool TorchTensors::rows_are_equal(const TorchTensor& tensor) const {
-  constexpr int64_t kRows = 4, kOfARow = 32;
-  if (tensor.sizes.size() < 2 || tensor.sizes[0] < 2 || !tensor.is_real() || tensor.values == 0)
-    return false;
-  const int64_t row = tensor.values / tensor.sizes[0];
-  const std::vector<double> first = stretch(tensor, 0, std::min(row, kOfARow));
-  if (first.empty()) return false;
-  for (int64_t i = 1; i < std::min(kRows, tensor.sizes[0]); ++i)
-    if (stretch(tensor, i * row, std::min(row, kOfARow)) != first) return false;
-  return true;
 }
 
 }  // namespace headway

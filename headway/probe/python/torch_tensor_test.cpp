@@ -70,18 +70,19 @@ TEST_P(TorchTensorTest, IsReadWithItsGradient) {
   const Weight weight(GetParam());
   const MemoryReader memory(getpid(), &answer);
   TorchTensors tensors(memory);
+  const TensorValues values(memory);
   const auto tensor = tensors.of_object(weight.object);
   ASSERT_TRUE(tensor);
   EXPECT_EQ(tensor->sizes, (std::vector<int64_t>{3, 4}));
   EXPECT_EQ(tensor->version, 7u);
-  ASSERT_EQ(tensors.values_of(*tensor, 100).size(), 12u);
-  EXPECT_EQ(tensors.values_of(*tensor, 100)[11], 11);
-  EXPECT_EQ(tensors.values_of(*tensor, 8).size(), 8u) << "a part of it, from all over it";
-  EXPECT_FALSE(tensors.rows_are_equal(*tensor));
+  ASSERT_EQ(values.some_of(*tensor, 100).size(), 12u);
+  EXPECT_EQ(values.some_of(*tensor, 100)[11], 11);
+  EXPECT_EQ(values.some_of(*tensor, 8).size(), 8u) << "a part of it, from all over it";
+  EXPECT_FALSE(values.units_are_equal(*tensor));
   const auto gradient = tensors.at(tensor->gradient);
   ASSERT_TRUE(gradient);
-  EXPECT_EQ(tensors.values_of(*gradient, 100)[5], 0.5);
-  EXPECT_TRUE(tensors.rows_are_equal(*gradient));
+  EXPECT_EQ(values.some_of(*gradient, 100)[5], 0.5);
+  EXPECT_TRUE(values.units_are_equal(*gradient));
 }
 
 TEST_P(TorchTensorTest, ThatLiesNeitherCrashesNorFillsUs) {
@@ -95,13 +96,14 @@ TEST_P(TorchTensorTest, ThatLiesNeitherCrashesNorFillsUs) {
     answering = &liar;
     const MemoryReader memory(getpid(), &answer);
     TorchTensors tensors(memory);
+    const TensorValues values(memory);
     const auto tensor = tensors.of_object(honest.object);
     if (!tensor) continue;
     ++read;
-    EXPECT_LE(tensors.values_of(*tensor, 128).size(), 128u);
-    tensors.rows_are_equal(*tensor);
+    EXPECT_LE(values.some_of(*tensor, 128).size(), 128u);
+    values.units_are_equal(*tensor);
     if (const auto gradient = tensors.at(tensor->gradient))
-      EXPECT_LE(tensors.values_of(*gradient, 128).size(), 128u);
+      EXPECT_LE(values.some_of(*gradient, 128).size(), 128u);
   }
   EXPECT_GT(read, 0);
 }
