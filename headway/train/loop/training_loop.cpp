@@ -322,7 +322,9 @@ void TrainingLoop::train_batch(Batch batch) {
 
 void TrainingLoop::update_weights() {
   OptimizerState& optimizer = run_.trained().optimizer();
-  watch_.update(optimizer);
+  watch_.before_update();
+  optimizer.step();
+  watch_.after_update();
   optimizer.zero_grad();
   run_.progress.accumulated = 0;
   counters_.mark(StepPhase::kOptimizer);
