@@ -175,7 +175,7 @@ void run(std::span<const ImageStep> steps, LazyImage& image, Random random,
     if (stepwise) image.settle();
   }
   const Layout layout = layout_of(steps);
-  image.finish(
+  image.make_pixels(
       memory(image.dtype(), shape_of(layout, image.height(), image.width(), image.channels())),
       layout);
 }

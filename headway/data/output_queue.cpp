@@ -85,7 +85,7 @@ bool OutputQueue::close(OutputSlot& slot, bool wanted) {
 
 void OutputQueue::abandon(OutputSlot& slot) { run_.ram.release(slot.reserved_bytes); }
 
-void OutputQueue::finish(std::exception_ptr error) {
+void OutputQueue::end(std::exception_ptr error) {
   broken_by_ = std::move(error);
   broken_.store(true, std::memory_order_release);
 }
@@ -146,9 +146,9 @@ Poll OutputQueue::pop(Element& out) {
       spent_ = true;
       std::rethrow_exception(broken_by_);
     }
-    const bool finished = finished_.load(std::memory_order_acquire);
+    const bool ended = ended_.load(std::memory_order_acquire);
     OutputSlot* slot = next_ready();
-    if (!slot) return finished && retired_ == opened_ ? Poll::kEnd : Poll::kPending;
+    if (!slot) return ended && retired_ == opened_ ? Poll::kEnd : Poll::kPending;
     if (config_.batches ? take_batch(*slot, out) : take_outcome(*slot, out)) {
       counters_.elements_out.fetch_add(1, std::memory_order_relaxed);
       return Poll::kElement;

@@ -89,8 +89,9 @@ class Stage : public std::enable_shared_from_this<Stage> {
   // Many at once.
   void execute(Worker& worker, const Work& work);
   bool go_on_with_large(Worker& worker);
-  bool produce(Worker& worker, int64_t i, SampleTask& task, SampleContext& context);
-  bool finish(Worker& worker, SampleTask& task, SampleContext& context, Element& sample);
+  bool fetch(Worker& worker, int64_t i, SampleTask& task, SampleContext& context, Element& sample);
+  bool apply(Worker& worker, SampleTask& task, SampleContext& context, Element& sample);
+  Element& element_of(Worker& worker, const SampleTask& task) const;
   void fail(SampleTask& task, Element& sample, const std::exception_ptr& error);
   void settle(SampleTask& task, const Element& sample);
   void announce();
