@@ -12,7 +12,7 @@
 #include "headway/data/batch_builder.h"
 #include "headway/data/cursor.h"
 #include "headway/data/iterator.h"
-#include "headway/data/run.h"
+#include "headway/data/runtime.h"
 
 namespace headway {
 
@@ -68,7 +68,7 @@ class OutputQueue {
     // No stage upstream has counted these samples in the skip log.
     bool counts_samples = true;
   };
-  OutputQueue(Run& run, Config config, StageCounters& counters);
+  OutputQueue(Runtime& runtime, Config config, StageCounters& counters);
   ~OutputQueue();
 
   // The worker that pulls. A new slot; null while there is no room.
@@ -113,7 +113,7 @@ class OutputQueue {
   bool take_outcome(OutputSlot& slot, Element& out);
   void retire_taken();
 
-  Run& run_;
+  Runtime& runtime_;
   const Config config_;
   StageCounters& counters_;
   std::vector<std::unique_ptr<OutputSlot>> slots_;  // each made when first needed

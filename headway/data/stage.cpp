@@ -61,30 +61,30 @@ class TimedWork {
 
 }  // namespace
 
-Stage::Stage(Run& run, StageConfig config, NodePtr indexed, int64_t epoch, int depth)
-    : run_(run),
+Stage::Stage(Runtime& runtime, StageConfig config, NodePtr indexed, int64_t epoch, int depth)
+    : runtime_(runtime),
       config_(std::move(config)),
       indexed_(std::move(indexed)),
       epoch_(epoch),
       depth_(depth),
       total_(indexed_->cardinality()),
-      counters_(run.recorder.add_stage(facts_of(config_, depth))),
+      counters_(runtime.recorder.add_stage(facts_of(config_, depth))),
       op_names_(names_of(config_.ops)),
-      large_(run),
-      queue_(run, queue_of(config_, true), *counters_) {}
+      large_(runtime),
+      queue_(runtime, queue_of(config_, true), *counters_) {}
 
-Stage::Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int64_t epoch,
+Stage::Stage(Runtime& runtime, StageConfig config, std::unique_ptr<Iterator> input, int64_t epoch,
              int depth)
-    : run_(run),
+    : runtime_(runtime),
       config_(std::move(config)),
       epoch_(epoch),
       depth_(depth),
       total_(kUnknown),
-      counters_(run.recorder.add_stage(facts_of(config_, depth))),
+      counters_(runtime.recorder.add_stage(facts_of(config_, depth))),
       op_names_(names_of(config_.ops)),
       input_(std::move(input)),
-      large_(run),
-      queue_(run, queue_of(config_, dynamic_cast<StageIterator*>(input_.get()) == nullptr),
+      large_(runtime),
+      queue_(runtime, queue_of(config_, dynamic_cast<StageIterator*>(input_.get()) == nullptr),
              *counters_) {
   input_->save(queue_.position());
 }
@@ -96,7 +96,7 @@ Stage::~Stage() {
 }
 
 void Stage::start() {
-  if (!started_.exchange(true)) run_.pool.work.notify_one();
+  if (!started_.exchange(true)) runtime_.pool.work.notify_one();
 }
 
 void Stage::stop() {
@@ -114,7 +114,7 @@ Poll Stage::pop(Element& out) {
   const Poll poll = queue_.pop(out);
   // A large sample's turn may have come, where a slot was emptied; without that nothing changed,
   // and waking workers for nothing would keep the cores from the one that decodes.
-  if (queue_.awaited() != awaited && large_.any_waiting()) run_.pool.work.notify_one();
+  if (queue_.awaited() != awaited && large_.any_waiting()) runtime_.pool.work.notify_one();
   return poll;
 }
 
@@ -199,7 +199,7 @@ bool Stage::claim(Worker& worker, Work& work) {
     announce();
   }
   // There may be more work, for a worker that came while this one was in here.
-  run_.pool.work.notify_one();
+  runtime_.pool.work.notify_one();
   return true;
 }
 
@@ -244,7 +244,7 @@ int64_t Stage::pull(Worker& worker, int64_t want, std::exception_ptr& error) {
       if (poll == Poll::kEnd) input_ended_ = true;
       got += poll == Poll::kElement;
     } catch (const SampleError&) {
-      if (run_.skips_errors() && config_.may_drop) {
+      if (runtime_.skips_errors() && config_.may_drop) {
         input.error = std::current_exception();
         ++got;
       } else {
@@ -271,7 +271,7 @@ void Stage::execute(Worker& worker, const Work& work) {
   TimedWork busy(worker, config_.name);
   const bool expensive = sample_ns_.load(std::memory_order_relaxed) > kTimeEveryNs;
   int64_t put_aside = 0;
-  SampleContext context{run_.seed(), epoch_, work.ordinal, nullptr, &run_.ram};
+  SampleContext context{runtime_.seed(), epoch_, work.ordinal, nullptr, &runtime_.ram};
   for (int64_t i = 0; i < work.count; ++i) {
     if (stopped_.load(std::memory_order_relaxed)) break;
     const bool timed = expensive || (i == 0 && work.ordinal % 16 == 0);
@@ -290,7 +290,7 @@ void Stage::execute(Worker& worker, const Work& work) {
   }
   inside_.fetch_sub(1);
   if (queue_.complete(*work.slot, work.count - put_aside, !stopped_)) announce();
-  if (config_.max_workers) run_.pool.work.notify_one();
+  if (config_.max_workers) runtime_.pool.work.notify_one();
 }
 
 // A sample that was put aside, if there is room for it now.
@@ -303,7 +303,7 @@ bool Stage::go_on_with_large(Worker& worker) {
   Element& sample = element_of(worker, next->task);
   sample = std::move(next->sample);
   TimedWork busy(worker, config_.name);
-  SampleContext context{run_.seed(), epoch_, next->task.ordinal, nullptr, &run_.ram};
+  SampleContext context{runtime_.seed(), epoch_, next->task.ordinal, nullptr, &runtime_.ram};
   const bool done = apply(worker, next->task, context, sample);
   busy.end(counters_->busy_ns);
   inside_.fetch_sub(1);
@@ -371,7 +371,7 @@ bool Stage::apply(Worker& worker, SampleTask& task, SampleContext& context, Elem
           const int64_t rows =
               total_ > 0 ? std::min(config_.batch_size, total_) : config_.batch_size;
           if (queue_.expect_bytes(*task.slot, sample.size_bytes() * rows)) {
-            run_.pool.work.notify_one();
+            runtime_.pool.work.notify_one();
           }
         }
       } else {
@@ -414,20 +414,20 @@ void Stage::settle(SampleTask& task, const Element& sample) {
 // An output is ready, or the end is reached.
 void Stage::announce() {
   if (depth_ == 0) {
-    run_.pool.output.notify_one();
+    runtime_.pool.output.notify_one();
   } else {
-    run_.pool.work.notify_one();
+    runtime_.pool.work.notify_one();
   }
 }
 
-StageIterator::StageIterator(Run& run, std::shared_ptr<Stage> stage)
-    : run_(run), stage_(std::move(stage)) {
-  run_.pool.add(stage_);
+StageIterator::StageIterator(Runtime& runtime, std::shared_ptr<Stage> stage)
+    : runtime_(runtime), stage_(std::move(stage)) {
+  runtime_.pool.add(stage_);
 }
 
 StageIterator::~StageIterator() {
   stage_->stop();
-  run_.pool.remove(stage_.get());
+  runtime_.pool.remove(stage_.get());
 }
 
 }  // namespace headway
