@@ -217,9 +217,9 @@ Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted
   double count = 0;
   at::Tensor total;
   std::optional<FieldNames> fields;
-  Pipeline run = dataset.start();
+  Pipeline pipeline = dataset.start();
   for (int64_t step = 0; !wanted.steps || step < *wanted.steps; ++step) {
-    const auto batch = run.next();
+    const auto batch = pipeline.next();
     if (!batch) break;
     if (!fields) {
       build_for(*batch, wanted.fields);
@@ -265,9 +265,9 @@ Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
   const c10::NoGradGuard guard;
   std::vector<at::Tensor> outputs;
   FieldNames fields;
-  Pipeline run = dataset.start();
+  Pipeline pipeline = dataset.start();
   for (int64_t step = 0; !options.steps || step < *options.steps; ++step) {
-    const auto batch = run.next();
+    const auto batch = pipeline.next();
     if (!batch) break;
     if (outputs.empty()) {
       m.build_for(*batch, options.fields);
