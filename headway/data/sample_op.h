@@ -29,8 +29,7 @@ struct SampleContext {
 };
 
 // The running half of an operator that works on each element alone, on many at once: map, filter,
-// decode, parse.
-// Immutable, called by many threads at once.
+// decode, parse. Immutable, called by many threads at once.
 class SampleOp {
  public:
   virtual ~SampleOp() = default;
