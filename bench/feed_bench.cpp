@@ -84,15 +84,16 @@ Dataset dataset_for(const Settings& s, const std::vector<std::string>& paths) {
 // Measured once every buffer is in use; start-up counts in first_batch_ms alone.
 Round run_headway(const Settings& s, const Dataset& dataset) {
   const int64_t begun = now_ns();
-  Pipeline run = dataset.start();
-  run.next();
+  Pipeline pipeline = dataset.start();
+  pipeline.next();
   const double first_ms = double(now_ns() - begun) * 1e-6;
-  for (int i = 0; i < kWarmBatches; ++i) run.next();
+  for (int i = 0; i < kWarmBatches; ++i) pipeline.next();
   const int64_t start = now_ns(), cpu_start = process_cpu_ns();
   int64_t images = 0;
-  while (double(now_ns() - start) < s.seconds * 1e9) images += run.next()->fields()[0].value.dim(0);
+  while (double(now_ns() - start) < s.seconds * 1e9)
+    images += pipeline.next()->fields()[0].value.dim(0);
   const double wall = double(now_ns() - start), cpu = double(process_cpu_ns() - cpu_start);
-  if (s.explain) fmt::print(stderr, "{}", run.explain());
+  if (s.explain) fmt::print(stderr, "{}", pipeline.explain());
   return {double(images) / wall * 1e9, cpu / double(images) * 1e-6, first_ms};
 }
 
@@ -193,9 +194,9 @@ double scalars_ns(int threads) {
   const Dataset dataset =
       range(kCount).map([](int64_t x) { return x; }).batch(32).with_options({.threads = threads});
   const int64_t start = now_ns();
-  Pipeline run = dataset.start();
+  Pipeline pipeline = dataset.start();
   int64_t seen = 0;
-  while (auto batch = run.next()) seen += batch->only().dim(0);
+  while (auto batch = pipeline.next()) seen += batch->only().dim(0);
   if (seen != kCount) throw Error("scalars: some were lost");
   return double(now_ns() - start) / double(kCount);
 }

@@ -27,12 +27,12 @@ struct Workload {
 };
 
 double rate(const Dataset& dataset, double settle_s) {
-  Pipeline run = dataset.start();
+  Pipeline pipeline = dataset.start();
   const int64_t begun = now_ns();
-  while (double(now_ns() - begun) < settle_s * 1e9) run.next();
+  while (double(now_ns() - begun) < settle_s * 1e9) pipeline.next();
   const int64_t start = now_ns();
   int64_t batches = 0;
-  while (double(now_ns() - start) < kMeasureS * 1e9) batches += run.next().has_value();
+  while (double(now_ns() - start) < kMeasureS * 1e9) batches += pipeline.next().has_value();
   return double(batches) / double(now_ns() - start) * 1e9;
 }
 

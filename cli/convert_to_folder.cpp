@@ -101,10 +101,10 @@ Converted convert_to_folder(const Conversion& how, const Input& input) {
                              .with_options(how.run);
   Progress progress("unpacking",
                     input.dataset.cardinality() >= 0 ? input.dataset.cardinality() : -1, "images");
-  Pipeline run = images.start();
+  Pipeline pipeline = images.start();
   Converted done;
   std::unordered_set<std::string> seen;
-  while (const auto image = run.next()) {
+  while (const auto image = pipeline.next()) {
     check_interrupt();
     const std::string path((*image)["path"].bytes());
     if (!seen.insert(path).second) {
@@ -117,7 +117,7 @@ Converted convert_to_folder(const Conversion& how, const Input& input) {
     progress.advance();
   }
   progress.finish();
-  done.skipped = run.stats().skipped;
+  done.skipped = pipeline.stats().skipped;
   done.seconds = progress.seconds();
   done.images_per_s = progress.per_second();
   manifest.finish({{"images", done.images + done.kept}, {"skipped", done.skipped}});

@@ -175,10 +175,10 @@ Converted convert_to_records(const Conversion& how) {
   const auto missing = static_cast<int64_t>(positions->size());
   Progress progress("packing", plan->count(), "images");
   progress.already(plan->count() - missing);
-  Pipeline run = range(missing).map(make, {.name = "pack"}).with_options(how.run).start();
+  Pipeline pipeline = range(missing).map(make, {.name = "pack"}).with_options(how.run).start();
   Converted done{.kept = plan->count() - missing, .shards = plan->shards()};
   const Name value("value"), position("position");
-  while (const auto record = run.next()) {
+  while (const auto record = pipeline.next()) {
     check_interrupt();
     shards.write((*record)[position].item<int64_t>(), (*record)[value].bytes());
     ++done.images;
@@ -186,7 +186,7 @@ Converted convert_to_records(const Conversion& how) {
   }
   shards.finish();
   progress.finish();
-  done.skipped = run.stats().skipped;
+  done.skipped = pipeline.stats().skipped;
   done.seconds = progress.seconds();
   done.images_per_s = progress.per_second();
   for (int64_t s = 0; s < plan->shards(); ++s)

@@ -62,8 +62,8 @@ struct AfterOperator {
 
 AfterOperator look(const Dataset& dataset, int64_t take) {
   AfterOperator after{last_line(dataset.describe()), dataset.cardinality(), {}};
-  Pipeline run = dataset.take(take).start();
-  while (const auto element = run.next()) {
+  Pipeline pipeline = dataset.take(take).start();
+  while (const auto element = pipeline.next()) {
     check_interrupt();
     after.elements.add(*element);
   }
@@ -157,18 +157,18 @@ Sizes sizes_of(const Input& input) {
   const Dataset encoded = input.kind == InputKind::kRecords
                               ? sample.parse_example({fixed_len(input.image_key, DType::kString)})
                               : sample.read_file();
-  Pipeline run = encoded.map([input](Element e) { return size_of_image(input, e); })
-                     .with_options({.errors = ErrorPolicy::skip_up_to(kSizeSample)})
-                     .start();
+  Pipeline pipeline = encoded.map([input](Element e) { return size_of_image(input, e); })
+                          .with_options({.errors = ErrorPolicy::skip_up_to(kSizeSample)})
+                          .start();
   Sizes sizes;
-  while (const auto image = run.next()) {
+  while (const auto image = pipeline.next()) {
     check_interrupt();
     sizes.width.push_back((*image)["width"].item<int64_t>());
     sizes.height.push_back((*image)["height"].item<int64_t>());
     sizes.bytes.push_back((*image)["bytes"].item<int64_t>());
     ++sizes.formats[std::string((*image)["format"].bytes())];
   }
-  sizes.bad = run.stats().skipped;
+  sizes.bad = pipeline.stats().skipped;
   for (auto* values : {&sizes.width, &sizes.height, &sizes.bytes})
     std::sort(values->begin(), values->end());
   return sizes;
@@ -211,8 +211,8 @@ nlohmann::json sizes_json(const Sizes& sizes) {
 // Every feature of the first records, one row each; nothing when they are no tf.Examples.
 ElementStatistics features_of(const Input& input, int64_t take) {
   ElementStatistics features;
-  Pipeline run = input.dataset.take(take).start();
-  while (const auto record = run.next()) {
+  Pipeline pipeline = input.dataset.take(take).start();
+  while (const auto record = pipeline.next()) {
     Element example;
     try {
       for (Feature& f : parse_all(record->only().bytes(), record->only().storage())) {
@@ -259,8 +259,8 @@ std::vector<Picture> pictures_of(const Settings& s, const Input& input) {
     if (op.kind != Kind::kElements) dataset = op.apply(dataset);
   }
   std::vector<Picture> pictures;
-  Pipeline run = dataset.start();
-  while (auto element = run.next()) {
+  Pipeline pipeline = dataset.start();
+  while (auto element = pipeline.next()) {
     check_interrupt();
     pictures.push_back({(*element)["image"], caption_of(input, *element)});
   }

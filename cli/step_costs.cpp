@@ -13,10 +13,10 @@ constexpr int kRounds = 5;  // the quickest counts: what is in the way comes and
 
 double cpu_ms_per_item(const Dataset& dataset) {
   check_interrupt();
-  Pipeline run = dataset.take(kItems).with_options({.threads = 0}).start();
+  Pipeline pipeline = dataset.take(kItems).with_options({.threads = 0}).start();
   const int64_t start = process_cpu_ns();
   int64_t items = 0;
-  while (run.next()) ++items;
+  while (pipeline.next()) ++items;
   return static_cast<double>(process_cpu_ns() - start) * 1e-6 /
          static_cast<double>(std::max<int64_t>(1, items));
 }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "headway/doctor/diagnose.h"
 #include "headway/view/json.h"
 #include "headway/view/terminal.h"
 

@@ -53,6 +53,7 @@ set(HEADWAY_GROWING_HEADERS
   headway/doctor/diagnose.h
   headway/doctor/finding.h
   headway/doctor/ledger.h
+  headway/doctor/verdict.h
   headway/trace/cause.h
   headway/trace/feed.h
   headway/trace/kinds.h

@@ -36,8 +36,9 @@ void make_images(const TempFolder& folder) {
 }
 
 Tensor first_batch(const Dataset& images, int threads, int64_t epoch = 0) {
-  Pipeline run = images.batch(kImages).with_options({.threads = threads}).start({.epoch = epoch});
-  return (*run.next())["image"];
+  Pipeline pipeline =
+      images.batch(kImages).with_options({.threads = threads}).start({.epoch = epoch});
+  return (*pipeline.next())["image"];
 }
 
 // By how many of 256 levels two batches of 0..1 differ where they differ most.

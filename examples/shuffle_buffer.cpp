@@ -46,14 +46,14 @@ struct Start {
 
 Start first_batch(const Dataset& paths, ShuffleOptions options) {
   std::atomic<int> decoded = 0;
-  Pipeline run = paths.decode_image()
-                     .map([&](Element e) { return ++decoded, e; })
-                     .shuffle(options)
-                     .batch(32)
-                     .with_options({.threads = 0})  // nothing is worked ahead: exact counts
-                     .start();
-  run.next();
-  const std::string text = run.explain();
+  Pipeline pipeline = paths.decode_image()
+                          .map([&](Element e) { return ++decoded, e; })
+                          .shuffle(options)
+                          .batch(32)
+                          .with_options({.threads = 0})  // nothing is worked ahead: exact counts
+                          .start();
+  pipeline.next();
+  const std::string text = pipeline.explain();
   return {decoded, text.substr(text.find("planned"))};
 }
 

@@ -51,12 +51,12 @@ int main() {
   std::printf("%ld records with random access: %s\n", long(records.cardinality()),
               photos.has_random_access() ? "yes" : "no");
 
-  Pipeline run = photos.with_options({.threads = 0}).start();
-  const Batch batch = *run.next();
+  Pipeline pipeline = photos.with_options({.threads = 0}).start();
+  const Batch batch = *pipeline.next();
   std::printf("first batch: image %s %s, label %s %s\n", name_of(batch["image"].dtype()).data(),
               batch["image"].shape().str().c_str(), name_of(batch["label"].dtype()).data(),
               batch["label"].shape().str().c_str());
-  const long held = run.stats().ram_used_bytes;
+  const long held = pipeline.stats().ram_used_bytes;
   std::printf("decoded images held for shuffling: %ld bytes\n", held);
 
   Model model = Sequential({Flatten(), Dense(1, {.activation = "sigmoid"})});

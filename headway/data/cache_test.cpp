@@ -72,8 +72,8 @@ TEST(Cache, StoppedHalfWayGoesOnLater) {
   const TempFolder folder;
   const std::string file = folder.path("cache");
   {
-    Pipeline run = Counted().dataset(false).cache(file).with_options({.threads = 0}).start();
-    for (int i = 0; i < 5; ++i) run.next();
+    Pipeline pipeline = Counted().dataset(false).cache(file).with_options({.threads = 0}).start();
+    for (int i = 0; i < 5; ++i) pipeline.next();
   }
   EXPECT_EQ(sum_of(Counted().dataset(false).cache(file)), 2470);
 }

@@ -13,8 +13,8 @@ namespace {
 
 std::vector<Element> all_of(const Dataset& dataset) {
   std::vector<Element> elements;
-  Pipeline run = dataset.start();
-  while (auto e = run.next()) elements.push_back(*e);
+  Pipeline pipeline = dataset.start();
+  while (auto e = pipeline.next()) elements.push_back(*e);
   return elements;
 }
 
@@ -25,18 +25,18 @@ void expect_exact(const Dataset& dataset, size_t step = 1) {
   for (size_t cut = 0; cut <= expected.size(); cut += step) {
     PipelineState state;
     {
-      Pipeline run = dataset.with_options({.threads = 3}).start();
-      for (size_t i = 0; i < cut; ++i) ASSERT_TRUE(run.next());
-      state = run.save();
+      Pipeline pipeline = dataset.with_options({.threads = 3}).start();
+      for (size_t i = 0; i < cut; ++i) ASSERT_TRUE(pipeline.next());
+      state = pipeline.save();
     }
-    Pipeline run = dataset.with_options({.threads = 1}).start({.state = state});
+    Pipeline pipeline = dataset.with_options({.threads = 1}).start({.state = state});
     for (size_t i = cut; i < expected.size(); ++i) {
-      const auto e = run.next();
+      const auto e = pipeline.next();
       ASSERT_TRUE(e) << "ended at " << i << " after a cut at " << cut;
       ASSERT_TRUE(e->same(expected[i]))
           << i << " after a cut at " << cut << ": " << e->str() << " is not " << expected[i].str();
     }
-    EXPECT_FALSE(run.next());
+    EXPECT_FALSE(pipeline.next());
   }
 }
 
@@ -127,12 +127,12 @@ TEST(Checkpoint, UnorderedGivesTheRestAndNothingTwice) {
   std::multiset<int64_t> seen;
   PipelineState state;
   {
-    Pipeline run = dataset.with_options({.threads = 4}).start();
-    for (int i = 0; i < 77; ++i) seen.insert(run.next()->only().item<int64_t>());
-    state = run.save();
+    Pipeline pipeline = dataset.with_options({.threads = 4}).start();
+    for (int i = 0; i < 77; ++i) seen.insert(pipeline.next()->only().item<int64_t>());
+    state = pipeline.save();
   }
-  Pipeline run = dataset.with_options({.threads = 2}).start({.state = state});
-  while (auto e = run.next()) seen.insert(e->only().item<int64_t>());
+  Pipeline pipeline = dataset.with_options({.threads = 2}).start({.state = state});
+  while (auto e = pipeline.next()) seen.insert(e->only().item<int64_t>());
   EXPECT_EQ(seen.size(), 200u);
   EXPECT_EQ(std::set<int64_t>(seen.begin(), seen.end()).size(), 200u);
 }
@@ -154,9 +154,9 @@ constexpr int64_t kSum = 6;  // of all that is in the data, at most
 // What is said of such a position; empty when it is taken, and only what is there comes.
 std::string refusal_of(const Dataset& dataset, const std::string& text) {
   try {
-    Pipeline run = dataset.start({.state = PipelineState{text}});
+    Pipeline pipeline = dataset.start({.state = PipelineState{text}});
     int64_t sum = 0;
-    while (const auto element = run.next()) {
+    while (const auto element = pipeline.next()) {
       for (const int64_t value : element->only().values<int64_t>()) sum += value;
     }
     EXPECT_TRUE(sum >= 0 && sum <= kSum) << sum << " from " << text;
@@ -219,9 +219,9 @@ TEST(Checkpoint, SaysWhatRestoringCosts) {
 }
 
 TEST(Checkpoint, OfARandomAccessChainIsSmall) {
-  Pipeline run = range(1'000'000).shuffle().repeat().batch(32).start();
-  for (int i = 0; i < 100; ++i) run.next();
-  EXPECT_LT(run.save().text.size(), 1000u);
+  Pipeline pipeline = range(1'000'000).shuffle().repeat().batch(32).start();
+  for (int i = 0; i < 100; ++i) pipeline.next();
+  EXPECT_LT(pipeline.save().text.size(), 1000u);
 }
 
 }  // namespace

@@ -115,8 +115,8 @@ class Dataset {
 
   template <typename T, typename F>
   T reduce(T state, F fn) const {
-    Pipeline run = start();
-    while (auto element = run.next()) state = fn(std::move(state), *element);
+    Pipeline pipeline = start();
+    while (auto element = pipeline.next()) state = fn(std::move(state), *element);
     return state;
   }
 

@@ -17,8 +17,8 @@ using Ints = std::vector<int64_t>;
 
 Ints values_of(const Dataset& dataset, int threads = 2) {
   Ints values;
-  Pipeline run = dataset.with_options({.threads = threads}).start();
-  while (auto e = run.next()) {
+  Pipeline pipeline = dataset.with_options({.threads = threads}).start();
+  while (auto e = pipeline.next()) {
     for (int64_t v : e->fields()[0].value.values<int64_t>()) values.push_back(v);
   }
   return values;
@@ -162,10 +162,10 @@ TEST(Dataset, AStreamsShuffleYieldsBeforeItIsFullAndLosesNothing) {
                         return Element(Tensor::scalar<int64_t>((*pulled)++));
                       };
                     }).shuffle({.buffer_size = 900, .minimum_fill = 10});
-  Pipeline run = d.with_options({.threads = 0}).start();
-  std::set<int64_t> seen{run.next()->only().item<int64_t>()};
+  Pipeline pipeline = d.with_options({.threads = 0}).start();
+  std::set<int64_t> seen{pipeline.next()->only().item<int64_t>()};
   EXPECT_LE(pulled->load(), 12);
-  while (auto e = run.next()) seen.insert(e->only().item<int64_t>());
+  while (auto e = pipeline.next()) seen.insert(e->only().item<int64_t>());
   EXPECT_EQ(seen.size(), 1000u);
 }
 

@@ -25,12 +25,12 @@ std::string image_bytes(int height, int width) {
 
 // The error that running the dataset ends in.
 Error error_of(const Dataset& dataset) {
-  Pipeline run = dataset.with_options({.threads = 2}).start();
+  Pipeline pipeline = dataset.with_options({.threads = 2}).start();
   try {
-    while (run.next()) {
+    while (pipeline.next()) {
     }
   } catch (const Error& e) {
-    EXPECT_FALSE(run.next()) << "it goes on after the error";
+    EXPECT_FALSE(pipeline.next()) << "it goes on after the error";
     return e;
   }
   return Error("no error at all");
@@ -98,12 +98,12 @@ TEST(Failure, AFileDeletedMidEpochIsNamed) {
   std::vector<std::string> paths;
   for (int i = 0; i < 64; ++i)
     paths.push_back(folder.write(std::to_string(i) + ".png", image_bytes(4, 4)));
-  Pipeline run =
+  Pipeline pipeline =
       files(paths).decode_image().batch(2).prefetch(1).with_options({.threads = 1}).start();
-  ASSERT_TRUE(run.next());
+  ASSERT_TRUE(pipeline.next());
   std::filesystem::remove(paths[60]);
   try {
-    while (run.next()) {
+    while (pipeline.next()) {
     }
     FAIL();
   } catch (const Error& e) {
@@ -230,16 +230,16 @@ TEST(Failure, SkippingCountsFillsBatchesAndWritesASkipLog) {
   const Dataset d = range(70).map(not_a_seventh).batch(10);
   for (int threads : {1, 4}) {
     std::filesystem::remove(skip_log_path);
-    Pipeline run =
+    Pipeline pipeline =
         d.with_options({.threads = threads, .errors = ErrorPolicy::skip_up_to(10, skip_log_path)})
             .start();
     int64_t batches = 0;
-    while (auto batch = run.next()) {
+    while (auto batch = pipeline.next()) {
       EXPECT_EQ(batch->only().dim(0), 10);
       ++batches;
     }
     EXPECT_EQ(batches, 6);
-    EXPECT_EQ(run.stats().skipped, 10);
+    EXPECT_EQ(pipeline.stats().skipped, 10);
     const auto entries = SkipLog::read(skip_log_path);
     ASSERT_EQ(entries.size(), 10u);
     EXPECT_EQ(entries[1].reason, "map: a seventh: 10");  // in the order of the data
@@ -318,9 +318,9 @@ TEST(Failure, AShuffleBeyondTheBudgetShrinksAndSaysSo) {
           .map([](Element) { return Element(Tensor::empty(DType::kUInt8, {1 << 20})); })
           .filter([](const Element&) { return true; })
           .shuffle(80);
-  Pipeline run = d.with_options({.threads = 1, .ram_budget_bytes = 30 << 20}).start();
+  Pipeline pipeline = d.with_options({.threads = 1, .ram_budget_bytes = 30 << 20}).start();
   int64_t count = 0;
-  while (run.next()) ++count;
+  while (pipeline.next()) ++count;
   set_log_sink(old);
   EXPECT_EQ(count, 100);
   EXPECT_NE(said.find("shuffle:"), std::string::npos);

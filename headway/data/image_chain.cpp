@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "headway/data/lazy_image.h"
-#include "headway/data/overloaded.h"
 #include "headway/image/color.h"
 
 namespace headway {
@@ -23,7 +22,7 @@ namespace {
 
 constexpr int kCropAttempts = 10;
 
-// ---- what each step does to an image ----
+// ---- what each image step does to an image: one function per alternative of ImageStep ----
 
 struct Apply {
   LazyImage& image;
@@ -176,7 +175,7 @@ void run(std::span<const ImageStep> steps, LazyImage& image, Random random,
     if (stepwise) image.settle();
   }
   const Layout layout = layout_of(steps);
-  image.finish(
+  image.make_pixels(
       memory(image.dtype(), shape_of(layout, image.height(), image.width(), image.channels())),
       layout);
 }
@@ -185,38 +184,6 @@ void start(LazyImage& image, std::span<const uint8_t> bytes, const DecodeStep& s
   image.start_encoded(bytes, {.channels = step.channels, .mode = step.mode},
                       {.channels = step.channels, .dtype = step.dtype}, step.exif);
 }
-
-// dtype and size as far as they are known without an image; 0 and nullopt where not.
-struct Known {
-  std::optional<DType> dtype;
-  int height = 0;
-  int width = 0;
-  int channels = 0;
-
-  void resized(int h, int w, Filter filter) {
-    height = h;
-    width = w;
-    if (filter != Filter::kNearest) dtype = DType::kFloat32;
-  }
-
-  void after(const ImageStep& step) {
-    std::visit(Overloaded{
-                   [&](const DecodeStep& s) { dtype = s.dtype, channels = s.channels; },
-                   [&](const ResizeStep& s) { resized(s.height, s.width, s.filter); },
-                   [&](const ResizeShorterStep& s) { resized(0, 0, s.filter); },
-                   [&](const CenterCropStep& s) { height = s.height, width = s.width; },
-                   [&](const CropStep& s) { height = s.rect.height, width = s.rect.width; },
-                   [&](const RandomCropStep& s) { height = s.height, width = s.width; },
-                   [&](const RandomResizedCropStep& s) { resized(s.height, s.width, s.filter); },
-                   [&](const GrayscaleStep& s) { channels = s.channels; },
-                   [&](const ConvertStep& s) { dtype = s.dtype; },
-                   [&](const NormalizeStep&) { dtype = DType::kFloat32; },
-                   [&](const StandardizeStep&) { dtype = DType::kFloat32; },
-                   [](const auto&) {},
-               },
-               step);
-  }
-};
 
 }  // namespace
 
@@ -234,26 +201,6 @@ bool ImageChain::decodes() const {
   return !steps_.empty() && std::holds_alternative<DecodeStep>(steps_[0]);
 }
 
-bool ImageChain::random() const {
-  const auto drawn = [](const Range& range) { return range.low != range.high; };
-  const auto draws = Overloaded{
-      [](const RandomCropStep&) { return true; },
-      [](const RandomResizedCropStep&) { return true; },
-      [](const FlipStep& s) { return s.probability < 1; },
-      [&](const AffineStep& s) {
-        return drawn(s.rotation_degrees) || drawn(s.shift_x) || drawn(s.shift_y) ||
-               drawn(s.shear_degrees) || drawn(s.zoom_x) || drawn(s.zoom_y);
-      },
-      [&](const BrightnessStep& s) { return drawn(s.delta); },
-      [&](const ContrastStep& s) { return drawn(s.factor); },
-      [&](const SaturationStep& s) { return drawn(s.factor); },
-      [&](const HueStep& s) { return drawn(s.delta); },
-      [](const auto&) { return false; },
-  };
-  return std::any_of(steps_.begin(), steps_.end(),
-                     [&](const ImageStep& step) { return std::visit(draws, step); });
-}
-
 std::string ImageChain::describe() const {
   std::string text;
   for (const ImageStep& step : steps_) {
@@ -261,14 +208,6 @@ std::string ImageChain::describe() const {
     text += describe_step(step);
   }
   return text;
-}
-
-std::optional<std::pair<DType, Shape>> ImageChain::fixed_output() const {
-  Known known;
-  for (const ImageStep& step : steps_) known.after(step);
-  if (!known.dtype || !known.height || !known.width || !known.channels) return std::nullopt;
-  return std::pair(*known.dtype,
-                   shape_of(layout_of(steps_), known.height, known.width, known.channels));
 }
 
 void ImageChain::run_encoded(std::span<const uint8_t> bytes, const Origin& origin, Random random,

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -72,11 +71,7 @@ class ImageChain {
 
   const std::vector<ImageStep>& steps() const { return steps_; }
   bool decodes() const;          // starts with DecodeStep: use run_encoded
-  bool random() const;           // draws random numbers
   std::string describe() const;  // "decode(3,exact) > resize_shorter(256,bilinear) > ..."
-
-  // dtype and shape of the result where they do not depend on the input.
-  std::optional<std::pair<DType, Shape>> fixed_output() const;
 
   // `room`, where there is one, is asked before memory for pixels is taken, but for the result's.
   // `memory` is called exactly once, after the input has proved readable as far as its header says;

@@ -4,13 +4,13 @@ namespace headway {
 
 bool LargeSamples::grant(SampleTask& task, int64_t bytes, int64_t awaited_slot) {
   if (task.granted_bytes > 0) {
-    run_.ram.release(task.granted_bytes);
+    runtime_.ram.release(task.granted_bytes);
     granted_.fetch_sub(1);
     task.granted_bytes = 0;
   }
   const bool alone = granted_.fetch_add(1) == 0;
   const bool awaited = task.slot->sequence == awaited_slot;
-  if (run_.ram.reserve(bytes, alone && awaited)) {
+  if (runtime_.ram.reserve(bytes, alone && awaited)) {
     task.granted_bytes = bytes;
     return true;
   }
@@ -19,10 +19,10 @@ bool LargeSamples::grant(SampleTask& task, int64_t bytes, int64_t awaited_slot) 
 }
 
 void LargeSamples::settle(SampleTask& task, int64_t kept_bytes) {
-  run_.ram.reserve(kept_bytes - task.granted_bytes, true);
+  runtime_.ram.reserve(kept_bytes - task.granted_bytes, true);
   task.slot->reserved_bytes.fetch_add(kept_bytes);
   granted_.fetch_sub(1);
-  if (any_waiting()) run_.pool.work.notify_one();
+  if (any_waiting()) runtime_.pool.work.notify_one();
 }
 
 void LargeSamples::put_aside(Waiting waiting) {

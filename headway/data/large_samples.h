@@ -26,7 +26,7 @@ struct SampleTask {
 // downstream waits for may always go on, so there is no deadlock. Thread-safe.
 class LargeSamples {
  public:
-  explicit LargeSamples(Run& run) : run_(run) {}
+  explicit LargeSamples(Runtime& runtime) : runtime_(runtime) {}
 
   // Takes `bytes` of the budget for a sample instead of its previous grant. A sample of the slot
   // that downstream awaits gets them in any case, unless another is at work on such a grant and
@@ -47,7 +47,7 @@ class LargeSamples {
   bool any_waiting() const { return waiting_count_.load() > 0; }
 
  private:
-  Run& run_;
+  Runtime& runtime_;
   std::atomic<int64_t> granted_{0};  // samples at work on a grant
   std::atomic<int64_t> waiting_count_{0};
   Mutex mu_;

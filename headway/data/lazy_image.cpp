@@ -146,7 +146,7 @@ ImageSpan LazyImage::other_buffer(DType dtype, int height, int width, int channe
 void LazyImage::settle() {
   if (untouched()) return;
   const ImageSpan target = other_buffer(dtype_, height(), width(), channels_);
-  produce(const_cast<void*>(target.data), Layout::kHWC);
+  make_pixels(const_cast<void*>(target.data), Layout::kHWC);
   begin(target, true);
 }
 
@@ -154,13 +154,11 @@ ImageSpan LazyImage::pixels() {
   settle();
   if (!own_) {
     const ImageSpan copy = other_buffer(dtype_, source_.height, source_.width, channels_);
-    produce(const_cast<void*>(copy.data), Layout::kHWC);
+    make_pixels(const_cast<void*>(copy.data), Layout::kHWC);
     begin(copy, true);
   }
   return {source_};
 }
-
-void LazyImage::finish(void* data, Layout layout) { produce(data, layout); }
 
 // All rows are decoded, for the checksum stands behind the last; `row_fn` gets those of `part`.
 template <typename RowFn>
@@ -215,7 +213,7 @@ ResizeGeometry LazyImage::geometry() const {
   return g;
 }
 
-void LazyImage::produce(void* data, Layout layout) {
+void LazyImage::make_pixels(void* data, Layout layout) {
   if ((layout == Layout::kHWC || channels_ == 1) && copy_straight(data)) return;
   const Output output{
       .data = data, .dtype = dtype_, .layout = layout, .scale = scale_, .bias = bias_};

@@ -63,14 +63,13 @@ class LazyImage {
   // Makes the pixels now, although nobody needs them.
   void settle();
 
-  // Writes the image. REQUIRES: `data` has room for it.
-  void finish(void* data, Layout layout);
+  // The pass: writes the image. REQUIRES: `data` has room for it.
+  void make_pixels(void* data, Layout layout);
 
  private:
   bool untouched() const;
   bool flipped() const { return flip_lr_ || flip_ud_; }
   void begin(const ImageView& pixels, bool own);
-  void produce(void* data, Layout layout);
   ImageSpan other_buffer(DType dtype, int height, int width, int channels);
   bool copy_straight(void* data);
   ResizeGeometry geometry() const;

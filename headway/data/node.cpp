@@ -26,7 +26,7 @@ void Node::at(int64_t i, int64_t epoch, const SampleContext& context, Element& o
   op->apply(out, own);
 }
 
-std::unique_ptr<Iterator> Node::iterate(Run&, int64_t, int) const {
+std::unique_ptr<Iterator> Node::iterate(Runtime&, int64_t, int) const {
   throw Error(describe() + " cannot be iterated on its own");  // indexed nodes run by number
 }
 

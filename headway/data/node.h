@@ -12,7 +12,7 @@
 namespace headway {
 
 class Node;
-class Run;
+class Runtime;
 using NodePtr = std::shared_ptr<const Node>;
 
 // What an operator is, for plan(). Set once, by its constructor.
@@ -74,7 +74,7 @@ class Node {
 
   // A fresh iterator over iteration `epoch`. `depth` counts the stages between here and the
   // consumer. Indexed nodes need not provide one.
-  virtual std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const;
+  virtual std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const;
 
   // Map-like nodes: one element in, at most one out, each on its own. Null for the others.
   virtual SampleOpPtr sample_op() const { return nullptr; }

@@ -36,15 +36,15 @@ std::exception_ptr OutputSlot::failure() const {
   return error;
 }
 
-OutputQueue::OutputQueue(Run& run, Config config, StageCounters& counters)
-    : run_(run),
+OutputQueue::OutputQueue(Runtime& runtime, Config config, StageCounters& counters)
+    : runtime_(runtime),
       config_(config),
       counters_(counters),
       slots_(kMaxSlots),
       wanted_capacity_(config.capacity.value_or(0)) {}
 
 OutputQueue::~OutputQueue() {
-  for (int64_t s = retired_; s < opened_; ++s) run_.ram.release(slot_at(s).reserved_bytes);
+  for (int64_t s = retired_; s < opened_; ++s) runtime_.ram.release(slot_at(s).reserved_bytes);
 }
 
 // ---- the worker that pulls ----
@@ -62,9 +62,9 @@ OutputSlot* OutputQueue::try_open() {
   const int64_t expected = slot_bytes_;
   const bool first = outstanding() == 0;
   if (expected == 0 && !first && config_.batches) return nullptr;  // learn the size first
-  if (!run_.ram.reserve(counted(expected), first)) return nullptr;
+  if (!runtime_.ram.reserve(counted(expected), first)) return nullptr;
   auto& place = slots_[opened_ % kMaxSlots];
-  if (!place) place = std::make_unique<OutputSlot>(run_.buffers);
+  if (!place) place = std::make_unique<OutputSlot>(runtime_.buffers);
   OutputSlot& slot = *place;
   slot.pending = 1;  // close() takes it back
   slot.ready = false;
@@ -83,9 +83,9 @@ bool OutputQueue::close(OutputSlot& slot, bool wanted) {
   return complete(slot, 1, wanted);
 }
 
-void OutputQueue::abandon(OutputSlot& slot) { run_.ram.release(slot.reserved_bytes); }
+void OutputQueue::abandon(OutputSlot& slot) { runtime_.ram.release(slot.reserved_bytes); }
 
-void OutputQueue::finish(std::exception_ptr error) {
+void OutputQueue::end(std::exception_ptr error) {
   broken_by_ = std::move(error);
   broken_.store(true, std::memory_order_release);
 }
@@ -94,7 +94,7 @@ int64_t OutputQueue::capacity() const {
   int64_t slots = wanted_capacity_.load(std::memory_order_relaxed);
   if (slots == 0) {
     slots = slot_bytes_ < kSmallSlotBytes ? kManySlots : kFewSlots;
-    if (!config_.batches) slots = std::max<int64_t>(slots, 2 * run_.pool.threads());
+    if (!config_.batches) slots = std::max<int64_t>(slots, 2 * runtime_.pool.threads());
   }
   slots = std::clamp<int64_t>(slots, 1, kMaxSlots);
   counters_.queue_capacity.store(slots, std::memory_order_relaxed);
@@ -116,7 +116,7 @@ bool OutputQueue::complete(OutputSlot& slot, int64_t samples, bool wanted) {
       slot.fail(0, std::current_exception());
     }
   }
-  run_.ram.reserve(counted(bytes) - slot.reserved_bytes, true);
+  runtime_.ram.reserve(counted(bytes) - slot.reserved_bytes, true);
   slot.reserved_bytes = counted(bytes);
   slot.bytes = bytes;
   if (bytes > 0) slot_bytes_.store(bytes, std::memory_order_relaxed);
@@ -127,7 +127,7 @@ bool OutputQueue::complete(OutputSlot& slot, int64_t samples, bool wanted) {
 bool OutputQueue::expect_bytes(OutputSlot& slot, int64_t bytes) {
   int64_t unknown = 0;
   if (!slot_bytes_.compare_exchange_strong(unknown, std::max<int64_t>(1, bytes))) return false;
-  run_.ram.reserve(counted(bytes), true);  // this is the only slot so far
+  runtime_.ram.reserve(counted(bytes), true);  // this is the only slot so far
   slot.reserved_bytes = counted(bytes);
   return true;
 }
@@ -146,9 +146,9 @@ Poll OutputQueue::pop(Element& out) {
       spent_ = true;
       std::rethrow_exception(broken_by_);
     }
-    const bool finished = finished_.load(std::memory_order_acquire);
+    const bool ended = ended_.load(std::memory_order_acquire);
     OutputSlot* slot = next_ready();
-    if (!slot) return finished && retired_ == opened_ ? Poll::kEnd : Poll::kPending;
+    if (!slot) return ended && retired_ == opened_ ? Poll::kEnd : Poll::kPending;
     if (config_.batches ? take_batch(*slot, out) : take_outcome(*slot, out)) {
       counters_.elements_out.fetch_add(1, std::memory_order_relaxed);
       return Poll::kElement;
@@ -192,10 +192,10 @@ bool OutputQueue::take_outcome(OutputSlot& slot, Element& out) {
     } else if (discard_slots_.count(slot.sequence)) {
     } else if (outcome.fate == Outcome::Fate::kFailed) {
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
-      if (!run_.skips_errors() || !is_sample_error(outcome.error)) spent_ = true;
+      if (!runtime_.skips_errors() || !is_sample_error(outcome.error)) spent_ = true;
       if (spent_) std::rethrow_exception(outcome.error);
       try {
-        run_.skip_log.note(outcome.error);
+        runtime_.skip_log.note(outcome.error);
       } catch (...) {
         spent_ = true;
         throw;
@@ -203,7 +203,7 @@ bool OutputQueue::take_outcome(OutputSlot& slot, Element& out) {
     } else if (outcome.fate == Outcome::Fate::kDropped) {
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
     } else {
-      if (run_.skips_errors() && config_.counts_samples) run_.skip_log.count_good(1);
+      if (runtime_.skips_errors() && config_.counts_samples) runtime_.skip_log.count_good(1);
       out = std::move(outcome.element);
       kept = true;
     }
@@ -228,14 +228,14 @@ void OutputQueue::retire_taken() {
   while (retired_ < opened_) {
     OutputSlot& slot = slot_at(retired_);
     if (!slot.taken || !slot.ready) break;
-    run_.ram.release(slot.reserved_bytes);
+    runtime_.ram.release(slot.reserved_bytes);
     std::swap(position_, slot.after);
     ordinal_position_ = slot.ordinal_after;
     slot.outcomes.clear();
     retired_.fetch_add(1);
     any = true;
   }
-  if (any && refused_.exchange(false)) run_.pool.work.notify_one();
+  if (any && refused_.exchange(false)) runtime_.pool.work.notify_one();
 }
 
 void OutputQueue::save(Cursor& cursor) const {

@@ -12,7 +12,7 @@
 #include "headway/data/batch_builder.h"
 #include "headway/data/cursor.h"
 #include "headway/data/iterator.h"
-#include "headway/data/run.h"
+#include "headway/data/runtime.h"
 
 namespace headway {
 
@@ -68,7 +68,7 @@ class OutputQueue {
     // No stage upstream has counted these samples in the skip log.
     bool counts_samples = true;
   };
-  OutputQueue(Run& run, Config config, StageCounters& counters);
+  OutputQueue(Runtime& runtime, Config config, StageCounters& counters);
   ~OutputQueue();
 
   // The worker that pulls. A new slot; null while there is no room.
@@ -77,9 +77,9 @@ class OutputQueue {
   bool close(OutputSlot& slot, bool wanted);
   void abandon(OutputSlot& slot);  // opened, but the input had ended
   // No slot will be opened any more; with an error, which downstream gets before all else.
-  void finish() { finished_ = true; }
-  void finish(std::exception_ptr error);
-  bool finished() const { return finished_; }
+  void end() { ended_ = true; }
+  void end(std::exception_ptr error);
+  bool ended() const { return ended_; }
 
   // Any worker. True: these were its last samples, and it can be taken. A slot that is not wanted
   // (the stage has been stopped) may lack samples.
@@ -113,7 +113,7 @@ class OutputQueue {
   bool take_outcome(OutputSlot& slot, Element& out);
   void retire_taken();
 
-  Run& run_;
+  Runtime& runtime_;
   const Config config_;
   StageCounters& counters_;
   std::vector<std::unique_ptr<OutputSlot>> slots_;  // each made when first needed
@@ -121,7 +121,7 @@ class OutputQueue {
   std::atomic<int64_t> slot_bytes_{0};              // of the last complete slot
   std::atomic<int64_t> opened_{0};                  // slots closed so far
   std::atomic<bool> refused_{false};                // a worker found no room
-  std::atomic<bool> finished_{false};
+  std::atomic<bool> ended_{false};
   std::atomic<bool> broken_{false};  // with this:
   std::exception_ptr broken_by_;
   alignas(64) std::atomic<int64_t> retired_{0};  // slots given out completely

@@ -1,9 +1,11 @@
 #pragma once
 
-// Inside data/: one function per alternative of a variant.
+// Inside data/: one function per alternative of a variant. Without a function for all others: then
+// a new alternative does not compile until it is dealt with.
 namespace headway {
 
-//   std::visit(Overloaded{[](const CropStep& s) { ... }, [](const auto&) { ... }}, step);
+//   std::visit(Overloaded{[](const CropStep& s) { ... }, [](const FlipStep& s) { ... }, ...},
+//   step);
 template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;

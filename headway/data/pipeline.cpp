@@ -100,33 +100,33 @@ struct Pipeline::Impl {
   Impl(const Dataset& dataset, StartOptions start_options)
       : description(description_of(dataset)),
         limits(limits_for(dataset.options())),
-        run(cleaned(dataset.options()), cleaned(dataset.options())
-                                            .ram_budget_bytes.value_or(static_cast<int64_t>(
-                                                double(limits.memory_bytes) * kRamShare))),
-        tune(run.pool, limits, run.options.threads),
+        runtime(cleaned(dataset.options()), cleaned(dataset.options())
+                                                .ram_budget_bytes.value_or(static_cast<int64_t>(
+                                                    double(limits.memory_bytes) * kRamShare))),
+        tune(runtime.pool, limits, runtime.options.threads),
         planned(plan(dataset.node())),
         epoch(start_options.epoch),
         started_ns(now_ns()) {
     if (start_options.state) {
       restore(*start_options.state);
     } else {
-      root = start_stage(run, planned, epoch, 0);
+      root = start_stage(runtime, planned, epoch, 0);
     }
-    run.ram.reserve(held_bytes(*planned), true);
-    run.pool.set_tick([this] { tune.tick(consumer_away_ns()); });
-    run.pool.set_threads(tune.first_choice());
+    runtime.ram.reserve(held_bytes(*planned), true);
+    runtime.pool.set_tick([this] { tune.tick(consumer_away_ns()); });
+    runtime.pool.set_threads(tune.first_choice());
     root->stage().start();
   }
 
   ~Impl() {
-    run.pool.stop();
+    runtime.pool.stop();
     root.reset();
   }
 
   // Spent by the consumer outside next(), so far.
   int64_t consumer_away_ns() const {
     const int64_t since = away_since_ns.load(std::memory_order_relaxed);
-    return run.recorder.consumer.elsewhere_ns.load(std::memory_order_relaxed) +
+    return runtime.recorder.consumer.elsewhere_ns.load(std::memory_order_relaxed) +
            (since ? now_ns() - since : 0);
   }
 
@@ -134,7 +134,7 @@ struct Pipeline::Impl {
 
   const std::string description;
   const Limits limits;
-  Run run;
+  Runtime runtime;
   Autotune tune;
   const NodePtr planned;
   int64_t epoch;
@@ -155,35 +155,35 @@ Pipeline::~Pipeline() = default;
 
 std::optional<Element> Pipeline::next() {
   Impl& p = *impl_;
-  ConsumerCounters& seen = p.run.recorder.consumer;
+  ConsumerCounters& seen = p.runtime.recorder.consumer;
   const int64_t asked = now_ns();
   const int64_t left = p.returned_ns.load(std::memory_order_relaxed);
   if (left) seen.elsewhere_ns.fetch_add(asked - left, std::memory_order_relaxed);
   p.away_since_ns.store(0, std::memory_order_relaxed);
-  const double stall_s = p.run.options.stall_report_s.value_or(kDefaultStallS);
+  const double stall_s = p.runtime.options.stall_report_s.value_or(kDefaultStallS);
   const auto patience = static_cast<int64_t>(stall_s * 1e9);
   int64_t next_report = stall_s > 0 ? asked + patience : INT64_MAX;
   int64_t now = asked;
   Element element;
   Poll poll;
   for (;;) {
-    const uint64_t ticket = p.run.pool.output.ticket();
+    const uint64_t ticket = p.runtime.pool.output.ticket();
     try {
       poll = p.root->next(element);
     } catch (const std::bad_alloc&) {
       throw out_of_memory();
     }
     if (poll != Poll::kPending) break;
-    if (p.run.pool.threads() == 0) {
-      const uint64_t before = p.run.pool.work.ticket();
-      if (p.run.pool.help(p.self) || p.run.pool.work.ticket() != before) continue;
-      p.run.pool.output.wait(ticket, 1'000'000);
+    if (p.runtime.pool.threads() == 0) {
+      const uint64_t before = p.runtime.pool.work.ticket();
+      if (p.runtime.pool.help(p.self) || p.runtime.pool.work.ticket() != before) continue;
+      p.runtime.pool.output.wait(ticket, 1'000'000);
     } else {
-      for (int i = 0; i < kSpins && p.run.pool.output.ticket() == ticket; ++i) relax();
-      if (p.run.pool.output.ticket() != ticket) continue;
+      for (int i = 0; i < kSpins && p.runtime.pool.output.ticket() == ticket; ++i) relax();
+      if (p.runtime.pool.output.ticket() != ticket) continue;
       now = now_ns();
-      p.run.pool.output.wait(ticket,
-                             std::clamp<int64_t>(next_report - now, 1'000'000, 1'000'000'000));
+      p.runtime.pool.output.wait(ticket,
+                                 std::clamp<int64_t>(next_report - now, 1'000'000, 1'000'000'000));
     }
     if (p.interrupted) throw Error("the wait for the next element was interrupted");
     now = now_ns();
@@ -213,8 +213,8 @@ PipelineState Pipeline::save() const {
                                {"pipeline", impl_->description},
                                {"epoch", impl_->epoch},
                                {"taken", impl_->taken.load()},
-                               {"skipped", impl_->run.skip_log.skipped()},
-                               {"seen", impl_->run.skip_log.seen()},
+                               {"skipped", impl_->runtime.skip_log.skipped()},
+                               {"seen", impl_->runtime.skip_log.seen()},
                                {"cursor", cursor.words()}};
   return {dump(json)};
 }
@@ -228,8 +228,8 @@ void Pipeline::Impl::restore(const PipelineState& state) {
   }
   epoch = position.epoch;
   taken = position.taken;
-  run.skip_log.restore(position.skipped, position.seen);
-  root = start_stage(run, planned, epoch, 0);
+  runtime.skip_log.restore(position.skipped, position.seen);
+  root = start_stage(runtime, planned, epoch, 0);
   CursorReader reader(position.cursor);
   root->restore(reader);
   if (!reader.done()) {
@@ -240,23 +240,23 @@ void Pipeline::Impl::restore(const PipelineState& state) {
 PipelineStats Pipeline::stats() const {
   const Impl& p = *impl_;
   PipelineStats stats;
-  for (const auto& s : p.run.recorder.stages()) {
+  for (const auto& s : p.runtime.recorder.stages()) {
     stats.stages.push_back(s->facts);
     stats.done.push_back(s->sample());
   }
-  const ConsumerCounters& seen = p.run.recorder.consumer;
-  stats.threads = p.run.pool.threads();
+  const ConsumerCounters& seen = p.runtime.recorder.consumer;
+  stats.threads = p.runtime.pool.threads();
   stats.taken = p.taken;
   stats.running_s = double(now_ns() - p.started_ns) * 1e-9;
   stats.waiting_s = double(seen.waiting_ns) * 1e-9;
   stats.elsewhere_s = double(seen.elsewhere_ns) * 1e-9;
   stats.first_s = double(seen.first_ns) * 1e-9;
-  stats.skipped = p.run.skip_log.skipped();
-  stats.buffer_held = p.run.recorder.buffer_held;
-  stats.buffer_wanted = p.run.recorder.buffer_wanted;
-  stats.ram_used_bytes = p.run.ram.used_bytes();
-  stats.ram_peak_bytes = p.run.ram.peak_bytes();
-  stats.ram_limit_bytes = p.run.ram.limit_bytes();
+  stats.skipped = p.runtime.skip_log.skipped();
+  stats.buffer_held = p.runtime.recorder.buffer_held;
+  stats.buffer_wanted = p.runtime.recorder.buffer_wanted;
+  stats.ram_used_bytes = p.runtime.ram.used_bytes();
+  stats.ram_peak_bytes = p.runtime.ram.peak_bytes();
+  stats.ram_limit_bytes = p.runtime.ram.limit_bytes();
   return stats;
 }
 
@@ -295,11 +295,11 @@ Stall Pipeline::stall() const {
   const double quiet = double(now - (left ? left : p.started_ns)) * 1e-9;
   std::string& text = out.text;
   text = fmt::format("no element for {:.1f} s ({} so far)\n", quiet, p.taken.load());
-  for (const auto& stage : p.run.pool.stages()) {
+  for (const auto& stage : p.runtime.pool.stages()) {
     text += fmt::format("  stage {}: {}\n", stage->name(), stage->state());
   }
   int idle = 0;
-  for (const Worker* worker : p.run.pool.workers()) {
+  for (const Worker* worker : p.runtime.pool.workers()) {
     const WorkerActivity::Snapshot a = worker->activity.snapshot();
     if (!a.since_ns) {
       ++idle;
@@ -311,7 +311,8 @@ Stall Pipeline::stall() const {
     if (out.where.empty()) out.where = at, out.stage = a.stage;
     text += fmt::format("  worker {}: {}\n", worker->number, at);
   }
-  text += fmt::format("  {} of {} workers have nothing to do", idle, p.run.pool.workers().size());
+  text +=
+      fmt::format("  {} of {} workers have nothing to do", idle, p.runtime.pool.workers().size());
   return out;
 }
 

@@ -49,8 +49,8 @@ struct Stall {
 // A dataset running: threads work ahead while the consumer does something else. Call from one
 // thread. Destroying it at any time stops and joins everything.
 //
-//   Pipeline run = dataset.start();
-//   while (auto batch = run.next()) train(*batch);
+//   Pipeline pipeline = dataset.start();
+//   while (auto batch = pipeline.next()) train(*batch);
 class Pipeline {
  public:
   Pipeline(const Dataset& dataset, StartOptions options = {});
@@ -85,18 +85,19 @@ struct PipelineEnd {};
 // For range-based loops.
 class PipelineIterator {
  public:
-  explicit PipelineIterator(Pipeline run) : run_(std::make_shared<Pipeline>(std::move(run))) {
+  explicit PipelineIterator(Pipeline pipeline)
+      : pipeline_(std::make_shared<Pipeline>(std::move(pipeline))) {
     ++*this;
   }
   Element& operator*() { return *element_; }
   PipelineIterator& operator++() {
-    element_ = run_->next();
+    element_ = pipeline_->next();
     return *this;
   }
   bool operator!=(PipelineEnd) const { return element_.has_value(); }
 
  private:
-  std::shared_ptr<Pipeline> run_;
+  std::shared_ptr<Pipeline> pipeline_;
   std::optional<Element> element_;
 };
 

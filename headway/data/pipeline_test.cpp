@@ -17,8 +17,8 @@ namespace {
 
 std::vector<int64_t> values_of(const Dataset& dataset, int threads = 2) {
   std::vector<int64_t> values;
-  Pipeline run = dataset.with_options({.threads = threads}).start();
-  while (auto e = run.next()) {
+  Pipeline pipeline = dataset.with_options({.threads = threads}).start();
+  while (auto e = pipeline.next()) {
     for (int64_t v : e->fields()[0].value.values<int64_t>()) values.push_back(v);
   }
   return values;
@@ -55,8 +55,8 @@ TEST(Pipeline, FilterDropsAndBatchesStayFull) {
   std::vector<int64_t> expected;
   for (int64_t i = 0; i < 100; i += 2) expected.push_back(i);
   EXPECT_EQ(values_of(even), expected);
-  Pipeline run = even.batch(7).start();
-  EXPECT_EQ(run.next()->only().dim(0), 7);
+  Pipeline pipeline = even.batch(7).start();
+  EXPECT_EQ(pipeline.next()->only().dim(0), 7);
 }
 
 TEST(Pipeline, AFunctionThatThrowsIsNamedAndEndsTheRun) {
@@ -66,15 +66,15 @@ TEST(Pipeline, AFunctionThatThrowsIsNamedAndEndsTheRun) {
         return x;
       },
       {.name = "check"});
-  Pipeline run = bad.batch(8).with_options({.threads = 2}).start();
+  Pipeline pipeline = bad.batch(8).with_options({.threads = 2}).start();
   try {
-    while (run.next()) {
+    while (pipeline.next()) {
     }
     FAIL() << "the error was lost";
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "check: forty is bad");
   }
-  EXPECT_FALSE(run.next());
+  EXPECT_FALSE(pipeline.next());
 }
 
 TEST(Pipeline, ElementsBeforeABadOneStillCome) {
@@ -82,17 +82,17 @@ TEST(Pipeline, ElementsBeforeABadOneStillCome) {
     if (x == 40) throw std::runtime_error("bad");
     return x;
   });
-  Pipeline run = bad.with_options({.threads = 4}).start();
-  for (int64_t i = 0; i < 40; ++i) ASSERT_EQ(run.next()->only().item<int64_t>(), i);
-  EXPECT_THROW(run.next(), Error);
+  Pipeline pipeline = bad.with_options({.threads = 4}).start();
+  for (int64_t i = 0; i < 40; ++i) ASSERT_EQ(pipeline.next()->only().item<int64_t>(), i);
+  EXPECT_THROW(pipeline.next(), Error);
 }
 
 TEST(Pipeline, AbandonedEarlyItJoinsItsThreadsAndFreesEverything) {
   auto token = std::make_shared<int>(0);
   {
     const Dataset endless = range(1000).map([token](int64_t x) { return x; }).repeat().batch(10);
-    Pipeline run = endless.start();
-    run.next();
+    Pipeline pipeline = endless.start();
+    pipeline.next();
   }
   EXPECT_EQ(token.use_count(), 1);
 }
@@ -109,8 +109,8 @@ TEST(Pipeline, TheSameSeedGivesTheSameRandomNumbersForAnyThreads) {
   for (const Batch& b : noisy.with_options({.threads = 0})) expected.push_back(b);
   for (int threads : {1, 2, 16}) {
     size_t i = 0;
-    Pipeline run = noisy.with_options({.threads = threads}).start();
-    while (auto batch = run.next()) EXPECT_TRUE(batch->same(expected[i++]));
+    Pipeline pipeline = noisy.with_options({.threads = threads}).start();
+    while (auto batch = pipeline.next()) EXPECT_TRUE(batch->same(expected[i++]));
     EXPECT_EQ(i, expected.size());
   }
 }
@@ -162,9 +162,9 @@ TEST(Pipeline, BatchesOfDifferentShapesAreRefusedWithTheSampleNamed) {
     out.set("x", Tensor::empty(DType::kFloat32, {3 + (e.only().item<int64_t>() == 2)}));
     return out;
   });
-  Pipeline run = ragged.batch(4).with_options({.threads = 1}).start();
+  Pipeline pipeline = ragged.batch(4).with_options({.threads = 1}).start();
   try {
-    run.next();
+    pipeline.next();
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.problem(),
@@ -192,8 +192,8 @@ TEST(Pipeline, SaysWhoWaitsWhenNothingMoves) {
         return x;
       },
       {.name = "stuck_map"});
-  Pipeline run = stuck.with_options({.threads = 1, .stall_report_s = 0.05}).start();
-  EXPECT_EQ(run.next()->only().item<int64_t>(), 0);
+  Pipeline pipeline = stuck.with_options({.threads = 1, .stall_report_s = 0.05}).start();
+  EXPECT_EQ(pipeline.next()->only().item<int64_t>(), 0);
   set_log_sink(old);
   EXPECT_NE(report.find("in stuck_map of range+stuck_map for"), std::string::npos) << report;
   EXPECT_NE(report.find("no element for"), std::string::npos);
@@ -207,10 +207,10 @@ TEST(Pipeline, StaysWithinItsRamBudget) {
                             return out;
                           })
                           .batch(4);
-  Pipeline run = big.with_options({.threads = 2, .ram_budget_bytes = 10 << 20}).start();
-  while (run.next()) {
+  Pipeline pipeline = big.with_options({.threads = 2, .ram_budget_bytes = 10 << 20}).start();
+  while (pipeline.next()) {
   }
-  EXPECT_LE(run.stats().ram_peak_bytes, 10 << 20);
+  EXPECT_LE(pipeline.stats().ram_peak_bytes, 10 << 20);
 }
 
 TEST(Pipeline, StagesLeftEarlyGiveTheirMemoryBack) {
@@ -220,11 +220,11 @@ TEST(Pipeline, StagesLeftEarlyGiveTheirMemoryBack) {
           .batch(4)
           .take(2)
           .repeat(50);
-  Pipeline run = d.with_options({.threads = 2}).start();
-  while (run.next()) {
+  Pipeline pipeline = d.with_options({.threads = 2}).start();
+  while (pipeline.next()) {
   }
   // The last round's queues at most, and those of a round that a worker is just leaving.
-  EXPECT_LE(run.stats().ram_used_bytes, 4 * 16 * (4 << 16));
+  EXPECT_LE(pipeline.stats().ram_used_bytes, 4 * 16 * (4 << 16));
 }
 
 TEST(Pipeline, ASerialFunctionStaysAloneWhenItsStageIsLeftEarly) {
@@ -241,15 +241,15 @@ TEST(Pipeline, ASerialFunctionStaysAloneWhenItsStageIsLeftEarly) {
                         .batch(4)
                         .take(2)
                         .repeat(30);
-  Pipeline run = d.with_options({.threads = 4}).start();
-  while (run.next()) {
+  Pipeline pipeline = d.with_options({.threads = 4}).start();
+  while (pipeline.next()) {
   }
 }
 
 TEST(Pipeline, TellsWhatItPlannedAndChose) {
-  Pipeline run = range(10).map(twice).shuffle().batch(2).with_options({.threads = 1}).start();
-  run.next();
-  const std::string text = run.explain();
+  Pipeline pipeline = range(10).map(twice).shuffle().batch(2).with_options({.threads = 1}).start();
+  pipeline.next();
+  const std::string text = pipeline.explain();
   EXPECT_NE(text.find("1 threads, as asked"), std::string::npos) << text;
   EXPECT_LT(text.rfind("shuffle"), text.rfind("map")) << text;  // planned: the shuffle moved down
 }
@@ -260,11 +260,12 @@ int workers_beside_a_consumer_that_takes(std::chrono::milliseconds each) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return e;
   };
-  Pipeline run =
+  Pipeline pipeline =
       range(100'000).map(wait).prefetch(4096).with_options({.spare_cores = 1000}).start();
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1200);
-  while (std::chrono::steady_clock::now() < until && run.next()) std::this_thread::sleep_for(each);
-  return run.stats().threads;
+  while (std::chrono::steady_clock::now() < until && pipeline.next())
+    std::this_thread::sleep_for(each);
+  return pipeline.stats().threads;
 }
 
 TEST(Pipeline, AddsWorkersThatWaitOnlyWhereTheConsumerMissesThem) {
@@ -273,9 +274,9 @@ TEST(Pipeline, AddsWorkersThatWaitOnlyWhereTheConsumerMissesThem) {
 }
 
 TEST(Pipeline, LeavesCoresToOthersButKeepsOneWorker) {
-  const Pipeline run = range(10).with_options({.spare_cores = 1000}).start();
-  EXPECT_EQ(run.stats().threads, 1);
-  EXPECT_NE(run.explain().find("left to others"), std::string::npos) << run.explain();
+  const Pipeline pipeline = range(10).with_options({.spare_cores = 1000}).start();
+  EXPECT_EQ(pipeline.stats().threads, 1);
+  EXPECT_NE(pipeline.explain().find("left to others"), std::string::npos) << pipeline.explain();
   EXPECT_EQ(range(10).with_options({.threads = 3, .spare_cores = 1000}).start().stats().threads, 3);
 }
 

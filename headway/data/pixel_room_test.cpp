@@ -30,9 +30,9 @@ class LargeImages : public testing::Test {
   Dataset images() const { return files(paths_).decode_image(); }
 
   // The colours of all images in the order in which they come, one number per image.
-  static std::vector<int> colours(Pipeline& run) {
+  static std::vector<int> colours(Pipeline& pipeline) {
     std::vector<int> out;
-    while (const auto element = run.next()) {
+    while (const auto element = pipeline.next()) {
       const Tensor& images = (*element)["image"];
       const auto values = images.values<uint8_t>();
       for (size_t at = 0; at < values.size(); at += kImageBytes) {
@@ -52,7 +52,7 @@ TEST_F(LargeImages, AllArriveInOrderThroughAnyPipeline) {
   const auto same = [](Element e) { return e; };
   const auto all = [](const Element&) { return true; };
   const Dataset plain = images();
-  const std::vector<Dataset> pipelines = {
+  const std::vector<Dataset> datasets = {
       plain,
       plain.batch(1),
       plain.batch(5),
@@ -64,14 +64,14 @@ TEST_F(LargeImages, AllArriveInOrderThroughAnyPipeline) {
       plain.with_options({.errors = ErrorPolicy::skip_up_to(1)}).batch(2),
   };
   const std::vector<int> expected = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-  for (const Dataset& pipeline : pipelines) {
+  for (const Dataset& dataset : datasets) {
     for (const int threads : {1, 4}) {
       for (const int64_t images_in_budget : {1, 2, 100}) {
         const int64_t budget = images_in_budget * (3 * kImageBytes);
-        Pipeline run =
-            pipeline.with_options({.threads = threads, .ram_budget_bytes = budget}).start();
-        EXPECT_EQ(colours(run), expected) << pipeline.describe() << threads << " threads";
-        EXPECT_EQ(run.stats().ram_used_bytes, 0) << pipeline.describe();
+        Pipeline pipeline =
+            dataset.with_options({.threads = threads, .ram_budget_bytes = budget}).start();
+        EXPECT_EQ(colours(pipeline), expected) << dataset.describe() << threads << " threads";
+        EXPECT_EQ(pipeline.stats().ram_used_bytes, 0) << dataset.describe();
       }
     }
   }
@@ -79,10 +79,10 @@ TEST_F(LargeImages, AllArriveInOrderThroughAnyPipeline) {
 
 TEST_F(LargeImages, HoldNoMoreThanTheBudgetAndOneThatIsWaitedFor) {
   for (const int threads : {1, 8}) {
-    Pipeline run =
+    Pipeline pipeline =
         images().with_options({.threads = threads, .ram_budget_bytes = 3 * kImageBytes}).start();
-    EXPECT_EQ(colours(run).size(), 12u);
-    EXPECT_LE(run.stats().ram_peak_bytes, 4 * kImageBytes);
+    EXPECT_EQ(colours(pipeline).size(), 12u);
+    EXPECT_LE(pipeline.stats().ram_peak_bytes, 4 * kImageBytes);
   }
 }
 
@@ -91,32 +91,33 @@ TEST_F(LargeImages, ThatWaitForMemoryKeepNoWorkerBusy) {
   const Dataset kept = images().filter([](const Element&) { return true; });
   const Dataset unordered = images().map([](Element e) { return e; }, {.ordered = false});
   for (int i = 0; i < 5; ++i) {
-    for (const Dataset& pipeline : {kept.batch(2), kept.batch(4), unordered.batch(3)}) {
+    for (const Dataset& dataset : {kept.batch(2), kept.batch(4), unordered.batch(3)}) {
       for (const int64_t budget : {kImageBytes, 2 * kImageBytes, 3 * kImageBytes}) {
-        Pipeline run = pipeline.with_options({.threads = 8, .ram_budget_bytes = budget}).start();
-        EXPECT_EQ(colours(run).size(), 12u);
-        for (const StageReading& stage : run.stats().done)
-          EXPECT_LT(stage.waits_for_input, 2000) << pipeline.describe();
+        Pipeline pipeline =
+            dataset.with_options({.threads = 8, .ram_budget_bytes = budget}).start();
+        EXPECT_EQ(colours(pipeline).size(), 12u);
+        for (const StageReading& stage : pipeline.stats().done)
+          EXPECT_LT(stage.waits_for_input, 2000) << dataset.describe();
       }
     }
   }
 }
 
 TEST_F(LargeImages, ComeInAnyOrderWhereThatIsAllowed) {
-  Pipeline run = images()
-                     .map([](Element e) { return e; }, {.ordered = false})
-                     .with_options({.threads = 4, .ram_budget_bytes = 3 * kImageBytes})
-                     .start();
-  std::vector<int> got = colours(run);
+  Pipeline pipeline = images()
+                          .map([](Element e) { return e; }, {.ordered = false})
+                          .with_options({.threads = 4, .ram_budget_bytes = 3 * kImageBytes})
+                          .start();
+  std::vector<int> got = colours(pipeline);
   std::sort(got.begin(), got.end());
   EXPECT_EQ(got, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
 }
 
 TEST_F(LargeImages, APipelineLeftWhileSomeWaitEndsAndGivesBackItsMemory) {
   for (int i = 0; i < 20; ++i) {
-    Pipeline run =
+    Pipeline pipeline =
         images().with_options({.threads = 4, .ram_budget_bytes = 2 * kImageBytes}).start();
-    EXPECT_TRUE(run.next());
+    EXPECT_TRUE(pipeline.next());
   }
 }
 

@@ -13,11 +13,11 @@ namespace {
 // Walks an indexed node by number, one element after the other: for cheap ones.
 class IndexedIterator : public Iterator {
  public:
-  IndexedIterator(Run& run, NodePtr node, int64_t epoch)
+  IndexedIterator(Runtime& runtime, NodePtr node, int64_t epoch)
       : node_(std::move(node)), epoch_(epoch), total_(node_->cardinality()) {
-    context_.seed = run.seed();
+    context_.seed = runtime.seed();
     context_.epoch = epoch;
-    context_.ram = &run.ram;
+    context_.ram = &runtime.ram;
   }
 
   Poll next(Element& out) override {
@@ -128,39 +128,39 @@ std::string NodeChain::name() const {
   return fmt::format("{}", fmt::join(names, "+"));
 }
 
-std::unique_ptr<Iterator> start(Run& run, const NodePtr& node, int64_t epoch, int depth) {
+std::unique_ptr<Iterator> start(Runtime& runtime, const NodePtr& node, int64_t epoch, int depth) {
   if (node->maps() && node->serial()) {
-    return std::make_unique<SerialMapIterator>(start(run, node->input(), epoch, depth),
-                                               node->sample_op(), run.seed(), epoch);
+    return std::make_unique<SerialMapIterator>(start(runtime, node->input(), epoch, depth),
+                                               node->sample_op(), runtime.seed(), epoch);
   }
-  if (node->maps()) return start_stage(run, node, epoch, depth);
-  if (!runs_by_number(*node)) return node->iterate(run, epoch, depth);
-  if (node->reads_files()) return start_stage(run, node, epoch, depth);
-  return std::make_unique<IndexedIterator>(run, node, epoch);
+  if (node->maps()) return start_stage(runtime, node, epoch, depth);
+  if (!runs_by_number(*node)) return node->iterate(runtime, epoch, depth);
+  if (node->reads_files()) return start_stage(runtime, node, epoch, depth);
+  return std::make_unique<IndexedIterator>(runtime, node, epoch);
 }
 
-std::unique_ptr<StageIterator> start_stage(Run& run, const NodePtr& node, int64_t epoch, int depth,
-                                           std::optional<int64_t> capacity) {
+std::unique_ptr<StageIterator> start_stage(Runtime& runtime, const NodePtr& node, int64_t epoch,
+                                           int depth, std::optional<int64_t> capacity) {
   if (!node->maps() && !runs_by_number(*node)) {
     if (node->is_stage()) {
-      auto input = node->iterate(run, epoch, depth);
+      auto input = node->iterate(runtime, epoch, depth);
       auto* stage = static_cast<StageIterator*>(input.release());
       if (capacity) stage->stage().set_capacity(*capacity);
       return std::unique_ptr<StageIterator>(stage);
     }
     StageConfig config{.name = "prefetch", .may_drop = true, .capacity = capacity};
-    auto stage =
-        std::make_shared<Stage>(run, config, node->iterate(run, epoch, depth + 1), epoch, depth);
-    return std::make_unique<StageIterator>(run, std::move(stage));
+    auto stage = std::make_shared<Stage>(runtime, config, node->iterate(runtime, epoch, depth + 1),
+                                         epoch, depth);
+    return std::make_unique<StageIterator>(runtime, std::move(stage));
   }
   StageConfig config{.may_drop = true, .capacity = capacity};
-  return start_chain(run, NodeChain(node), std::move(config), epoch, depth);
+  return start_chain(runtime, NodeChain(node), std::move(config), epoch, depth);
 }
 
-std::unique_ptr<StageIterator> start_chain(Run& run, const NodeChain& chain, StageConfig config,
-                                           int64_t epoch, int depth) {
+std::unique_ptr<StageIterator> start_chain(Runtime& runtime, const NodeChain& chain,
+                                           StageConfig config, int64_t epoch, int depth) {
   config.ops = chain.ops;
-  config.ordered = run.deterministic() && chain.ordered;
+  config.ordered = runtime.deterministic() && chain.ordered;
   config.max_workers = chain.max_workers;
   const std::string source = chain.base->inputs().empty() ? chain.base->word() : "";
   std::vector<std::string> parts;
@@ -170,12 +170,12 @@ std::unique_ptr<StageIterator> start_chain(Run& run, const NodeChain& chain, Sta
   config.name = parts.empty() ? chain.base->word() : fmt::format("{}", fmt::join(parts, "+"));
   std::shared_ptr<Stage> stage;
   if (runs_by_number(*chain.base)) {
-    stage = std::make_shared<Stage>(run, std::move(config), chain.base, epoch, depth);
+    stage = std::make_shared<Stage>(runtime, std::move(config), chain.base, epoch, depth);
   } else {
-    stage = std::make_shared<Stage>(run, std::move(config),
-                                    start(run, chain.base, epoch, depth + 1), epoch, depth);
+    stage = std::make_shared<Stage>(runtime, std::move(config),
+                                    start(runtime, chain.base, epoch, depth + 1), epoch, depth);
   }
-  return std::make_unique<StageIterator>(run, std::move(stage));
+  return std::make_unique<StageIterator>(runtime, std::move(stage));
 }
 
 }  // namespace headway

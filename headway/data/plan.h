@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "headway/data/node.h"
-#include "headway/data/run.h"
+#include "headway/data/runtime.h"
 #include "headway/data/stage.h"
 
 namespace headway {
@@ -15,7 +15,7 @@ namespace headway {
 // that nothing is decoded that will not be used, and a shuffle needs no buffer.
 NodePtr plan(const NodePtr& node);
 
-// A run of map-like operators on top of something else, fused: consecutive image steps become one
+// Map-like operators in a row on top of something else, fused: consecutive image steps become one
 // pass over the pixels.
 struct NodeChain {
   explicit NodeChain(const NodePtr& top);
@@ -36,14 +36,14 @@ struct NodeChain {
 };
 
 // Starts a node: fused and parallel where it can be, as an iterator for whoever is downstream.
-std::unique_ptr<Iterator> start(Run& run, const NodePtr& node, int64_t epoch, int depth);
+std::unique_ptr<Iterator> start(Runtime& runtime, const NodePtr& node, int64_t epoch, int depth);
 
 // The same, always with a queue of its own in front, so that work goes on while nobody asks.
-std::unique_ptr<StageIterator> start_stage(Run& run, const NodePtr& node, int64_t epoch, int depth,
-                                           std::optional<int64_t> capacity = {});
+std::unique_ptr<StageIterator> start_stage(Runtime& runtime, const NodePtr& node, int64_t epoch,
+                                           int depth, std::optional<int64_t> capacity = {});
 
 // A stage over a chain's base with the chain's operators and whatever `config` adds.
-std::unique_ptr<StageIterator> start_chain(Run& run, const NodeChain& chain, StageConfig config,
-                                           int64_t epoch, int depth);
+std::unique_ptr<StageIterator> start_chain(Runtime& runtime, const NodeChain& chain,
+                                           StageConfig config, int64_t epoch, int depth);
 
 }  // namespace headway

@@ -28,8 +28,8 @@ struct SampleContext {
   Random random(uint32_t op) const { return Random(seed, epoch, ordinal, op); }
 };
 
-// One step done to one element at a time, in parallel with others: map, filter, decode, parse.
-// Immutable, called by many threads at once.
+// The running half of an operator that works on each element alone, on many at once: map, filter,
+// decode, parse. Immutable, called by many threads at once.
 class SampleOp {
  public:
   virtual ~SampleOp() = default;

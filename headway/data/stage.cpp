@@ -61,30 +61,30 @@ class TimedWork {
 
 }  // namespace
 
-Stage::Stage(Run& run, StageConfig config, NodePtr indexed, int64_t epoch, int depth)
-    : run_(run),
+Stage::Stage(Runtime& runtime, StageConfig config, NodePtr indexed, int64_t epoch, int depth)
+    : runtime_(runtime),
       config_(std::move(config)),
       indexed_(std::move(indexed)),
       epoch_(epoch),
       depth_(depth),
       total_(indexed_->cardinality()),
-      counters_(run.recorder.add_stage(facts_of(config_, depth))),
+      counters_(runtime.recorder.add_stage(facts_of(config_, depth))),
       op_names_(names_of(config_.ops)),
-      large_(run),
-      queue_(run, queue_of(config_, true), *counters_) {}
+      large_(runtime),
+      queue_(runtime, queue_of(config_, true), *counters_) {}
 
-Stage::Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int64_t epoch,
+Stage::Stage(Runtime& runtime, StageConfig config, std::unique_ptr<Iterator> input, int64_t epoch,
              int depth)
-    : run_(run),
+    : runtime_(runtime),
       config_(std::move(config)),
       epoch_(epoch),
       depth_(depth),
       total_(kUnknown),
-      counters_(run.recorder.add_stage(facts_of(config_, depth))),
+      counters_(runtime.recorder.add_stage(facts_of(config_, depth))),
       op_names_(names_of(config_.ops)),
       input_(std::move(input)),
-      large_(run),
-      queue_(run, queue_of(config_, dynamic_cast<StageIterator*>(input_.get()) == nullptr),
+      large_(runtime),
+      queue_(runtime, queue_of(config_, dynamic_cast<StageIterator*>(input_.get()) == nullptr),
              *counters_) {
   input_->save(queue_.position());
 }
@@ -96,7 +96,7 @@ Stage::~Stage() {
 }
 
 void Stage::start() {
-  if (!started_.exchange(true)) run_.pool.work.notify_one();
+  if (!started_.exchange(true)) runtime_.pool.work.notify_one();
 }
 
 void Stage::stop() {
@@ -114,7 +114,7 @@ Poll Stage::pop(Element& out) {
   const Poll poll = queue_.pop(out);
   // A large sample's turn may have come, where a slot was emptied; without that nothing changed,
   // and waking workers for nothing would keep the cores from the one that decodes.
-  if (queue_.awaited() != awaited && large_.any_waiting()) run_.pool.work.notify_one();
+  if (queue_.awaited() != awaited && large_.any_waiting()) runtime_.pool.work.notify_one();
   return poll;
 }
 
@@ -123,7 +123,7 @@ void Stage::restore(CursorReader& cursor) {
   ordinal_ = queue_.restore(cursor);
   if (indexed_ && total_ != kInfinite && ordinal_ >= total_) {
     input_ended_ = true;
-    queue_.finish();
+    queue_.end();
   }
   if (!input_) return;
   CursorReader nested(queue_.position());
@@ -135,7 +135,7 @@ std::string Stage::state() const {
   std::string why;
   if (inside_ > 0) {
     why = fmt::format("{} workers busy", inside_.load());
-  } else if (queue_.finished()) {
+  } else if (queue_.ended()) {
     why = "input has ended";
   } else if (outstanding >= counters_->queue_capacity && outstanding > 0) {
     why = "waiting for room downstream";
@@ -151,13 +151,13 @@ std::string Stage::state() const {
 
 bool Stage::try_work(Worker& worker) {
   if (large_.any_waiting() && go_on_with_large(worker)) return true;
-  if (!started_ || queue_.finished() || stopped_ || !input_mu_.try_lock()) return false;
+  if (!started_ || queue_.ended() || stopped_ || !input_mu_.try_lock()) return false;
   Work work;
   bool claimed = false;
   try {
     claimed = claim(worker, work);
   } catch (...) {  // no memory even for bookkeeping
-    queue_.finish(std::current_exception());
+    queue_.end(std::current_exception());
     stopped_ = true;
     announce();
   }
@@ -182,7 +182,7 @@ bool Stage::claim(Worker& worker, Work& work) {
   if (got == 0 && slot.assigned == 0 && !error) {  // the input ended right behind the last slot
     queue_.abandon(slot);
     open_ = nullptr;
-    queue_.finish();
+    queue_.end();
     announce();
     return false;
   }
@@ -195,11 +195,11 @@ bool Stage::claim(Worker& worker, Work& work) {
   if (error) slot.fail(slot.assigned, error);
   if (!batches() || slot.assigned == config_.batch_size || input_ended_) close_slot();
   if (input_ended_) {
-    queue_.finish();
+    queue_.end();
     announce();
   }
   // There may be more work, for a worker that came while this one was in here.
-  run_.pool.work.notify_one();
+  runtime_.pool.work.notify_one();
   return true;
 }
 
@@ -244,7 +244,7 @@ int64_t Stage::pull(Worker& worker, int64_t want, std::exception_ptr& error) {
       if (poll == Poll::kEnd) input_ended_ = true;
       got += poll == Poll::kElement;
     } catch (const SampleError&) {
-      if (run_.skips_errors() && config_.may_drop) {
+      if (runtime_.skips_errors() && config_.may_drop) {
         input.error = std::current_exception();
         ++got;
       } else {
@@ -271,13 +271,15 @@ void Stage::execute(Worker& worker, const Work& work) {
   TimedWork busy(worker, config_.name);
   const bool expensive = sample_ns_.load(std::memory_order_relaxed) > kTimeEveryNs;
   int64_t put_aside = 0;
-  SampleContext context{run_.seed(), epoch_, work.ordinal, nullptr, &run_.ram};
+  SampleContext context{runtime_.seed(), epoch_, work.ordinal, nullptr, &runtime_.ram};
   for (int64_t i = 0; i < work.count; ++i) {
     if (stopped_.load(std::memory_order_relaxed)) break;
     const bool timed = expensive || (i == 0 && work.ordinal % 16 == 0);
     SampleTask task{
         .slot = work.slot, .row = work.row + i, .ordinal = work.ordinal + i, .timed = timed};
-    put_aside += !produce(worker, i, task, context);
+    Element& sample = element_of(worker, task);
+    if (!fetch(worker, i, task, context, sample)) continue;
+    put_aside += !apply(worker, task, context, sample);
   }
   const int64_t spent = busy.end(counters_->busy_ns);
   counters_->elements_in.fetch_add(work.count, std::memory_order_relaxed);
@@ -288,7 +290,7 @@ void Stage::execute(Worker& worker, const Work& work) {
   }
   inside_.fetch_sub(1);
   if (queue_.complete(*work.slot, work.count - put_aside, !stopped_)) announce();
-  if (config_.max_workers) run_.pool.work.notify_one();
+  if (config_.max_workers) runtime_.pool.work.notify_one();
 }
 
 // A sample that was put aside, if there is room for it now.
@@ -298,21 +300,29 @@ bool Stage::go_on_with_large(Worker& worker) {
   if (!next) return false;
   inside_.fetch_add(1);
   OutputSlot& slot = *next->task.slot;
-  Element& sample = batches() ? worker.sample : slot.outcomes[next->task.row].element;
+  Element& sample = element_of(worker, next->task);
   sample = std::move(next->sample);
   TimedWork busy(worker, config_.name);
-  SampleContext context{run_.seed(), epoch_, next->task.ordinal, nullptr, &run_.ram};
-  const bool done = finish(worker, next->task, context, sample);
+  SampleContext context{runtime_.seed(), epoch_, next->task.ordinal, nullptr, &runtime_.ram};
+  const bool done = apply(worker, next->task, context, sample);
   busy.end(counters_->busy_ns);
   inside_.fetch_sub(1);
   if (done && queue_.complete(slot, 1, !stopped_)) announce();
   return true;
 }
 
-// False when the sample waits for room. For a scalar, calls are most of the cost, so there are few:
-// this one is inline, and the operators run in finish() itself.
-inline bool Stage::produce(Worker& worker, int64_t i, SampleTask& task, SampleContext& context) {
-  Element& sample = batches() ? worker.sample : task.slot->outcomes[task.row].element;
+// For a scalar, calls are most of the cost, so there are few: these two are inline, and the
+// operators run in apply() itself.
+
+// Where a sample lies while operators work on it.
+inline Element& Stage::element_of(Worker& worker, const SampleTask& task) const {
+  return batches() ? worker.sample : task.slot->outcomes[task.row].element;
+}
+
+// Gets the sample from the input: the task's, the i-th of this work. False if it is bad: then its
+// slot knows.
+inline bool Stage::fetch(Worker& worker, int64_t i, SampleTask& task, SampleContext& context,
+                         Element& sample) {
   context.ordinal = task.ordinal;
   context.row = nullptr;
   context.granted_bytes.reset();
@@ -322,20 +332,21 @@ inline bool Stage::produce(Worker& worker, int64_t i, SampleTask& task, SampleCo
       indexed_->at(task.ordinal, epoch_, context, sample);
     } catch (...) {
       fail(task, sample, std::current_exception());
-      return true;
+      return false;
     }
   } else {
     sample = std::move(worker.inputs[i].element);
     if (worker.inputs[i].error) {
       fail(task, sample, worker.inputs[i].error);
-      return true;
+      return false;
     }
   }
-  return finish(worker, task, context, sample);
+  return true;
 }
 
-// Runs the remaining operators and puts the result into its slot; false when the sample waits.
-bool Stage::finish(Worker& worker, SampleTask& task, SampleContext& context, Element& sample) {
+// Runs the remaining operators on the sample and puts the result into its slot. False if it was put
+// aside, to wait for room.
+bool Stage::apply(Worker& worker, SampleTask& task, SampleContext& context, Element& sample) {
   if (sample.origin_file()) worker.activity.set_file(sample.origin_file());
   const size_t ops = config_.ops.size();
   const BatchRow row{&task.slot->builder, task.row};
@@ -360,7 +371,7 @@ bool Stage::finish(Worker& worker, SampleTask& task, SampleContext& context, Ele
           const int64_t rows =
               total_ > 0 ? std::min(config_.batch_size, total_) : config_.batch_size;
           if (queue_.expect_bytes(*task.slot, sample.size_bytes() * rows)) {
-            run_.pool.work.notify_one();
+            runtime_.pool.work.notify_one();
           }
         }
       } else {
@@ -403,20 +414,20 @@ void Stage::settle(SampleTask& task, const Element& sample) {
 // An output is ready, or the end is reached.
 void Stage::announce() {
   if (depth_ == 0) {
-    run_.pool.output.notify_one();
+    runtime_.pool.output.notify_one();
   } else {
-    run_.pool.work.notify_one();
+    runtime_.pool.work.notify_one();
   }
 }
 
-StageIterator::StageIterator(Run& run, std::shared_ptr<Stage> stage)
-    : run_(run), stage_(std::move(stage)) {
-  run_.pool.add(stage_);
+StageIterator::StageIterator(Runtime& runtime, std::shared_ptr<Stage> stage)
+    : runtime_(runtime), stage_(std::move(stage)) {
+  runtime_.pool.add(stage_);
 }
 
 StageIterator::~StageIterator() {
   stage_->stop();
-  run_.pool.remove(stage_.get());
+  runtime_.pool.remove(stage_.get());
 }
 
 }  // namespace headway

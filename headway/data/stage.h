@@ -11,7 +11,7 @@
 #include "headway/data/large_samples.h"
 #include "headway/data/node.h"
 #include "headway/data/output_queue.h"
-#include "headway/data/run.h"
+#include "headway/data/runtime.h"
 
 namespace headway {
 
@@ -42,9 +42,10 @@ struct StageConfig {
 class Stage : public std::enable_shared_from_this<Stage> {
  public:
   // Over an indexed node's iteration `epoch`.
-  Stage(Run& run, StageConfig config, NodePtr indexed, int64_t epoch, int depth);
+  Stage(Runtime& runtime, StageConfig config, NodePtr indexed, int64_t epoch, int depth);
   // Over a stream; `epoch` keys the randomness of the operators.
-  Stage(Run& run, StageConfig config, std::unique_ptr<Iterator> input, int64_t epoch, int depth);
+  Stage(Runtime& runtime, StageConfig config, std::unique_ptr<Iterator> input, int64_t epoch,
+        int depth);
 
   int depth() const { return depth_; }
   const std::string& name() const { return config_.name; }
@@ -89,15 +90,16 @@ class Stage : public std::enable_shared_from_this<Stage> {
   // Many at once.
   void execute(Worker& worker, const Work& work);
   bool go_on_with_large(Worker& worker);
-  bool produce(Worker& worker, int64_t i, SampleTask& task, SampleContext& context);
-  bool finish(Worker& worker, SampleTask& task, SampleContext& context, Element& sample);
+  bool fetch(Worker& worker, int64_t i, SampleTask& task, SampleContext& context, Element& sample);
+  bool apply(Worker& worker, SampleTask& task, SampleContext& context, Element& sample);
+  Element& element_of(Worker& worker, const SampleTask& task) const;
   void fail(SampleTask& task, Element& sample, const std::exception_ptr& error);
   void settle(SampleTask& task, const Element& sample);
   void announce();
 
   bool batches() const { return config_.batch_size > 0; }
 
-  Run& run_;
+  Runtime& runtime_;
   const StageConfig config_;
   const NodePtr indexed_;
   const int64_t epoch_;
@@ -123,7 +125,7 @@ class Stage : public std::enable_shared_from_this<Stage> {
 // A stage as an iterator for its consumer. The destructor ends the stage.
 class StageIterator : public Iterator {
  public:
-  StageIterator(Run& run, std::shared_ptr<Stage> stage);
+  StageIterator(Runtime& runtime, std::shared_ptr<Stage> stage);
   ~StageIterator() override;
 
   Poll next(Element& out) override { return stage_->pop(out); }
@@ -132,7 +134,7 @@ class StageIterator : public Iterator {
   Stage& stage() { return *stage_; }
 
  private:
-  Run& run_;
+  Runtime& runtime_;
   std::shared_ptr<Stage> stage_;
 };
 

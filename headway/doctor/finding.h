@@ -30,4 +30,10 @@ struct Finding {
   std::string page() const { return "docs/causes/" + id() + ".md"; }
 };
 
+// Is there something to repair? Findings of severity kInfo do not count. REQUIRES: the most severe
+// one first, as diagnose() gives them.
+inline bool has_problem(const std::vector<Finding>& findings) {
+  return !findings.empty() && findings[0].severity >= Severity::kWarning;
+}
+
 }  // namespace headway

@@ -386,4 +386,6 @@ const std::string& Ledger::where(Account account) const {
   return kNowhere;
 }
 
+std::vector<LedgerLine> ledger_of(const Trace& trace) { return Ledger(trace).lines(); }
+
 }  // namespace headway

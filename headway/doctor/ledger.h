@@ -59,6 +59,8 @@ class Ledger {
   bool training_ = false, sampled_ = false;
 };
 
+std::vector<LedgerLine> ledger_of(const Trace& trace);  // for display
+
 // Is this look at the user's own code part of the training itself? Yes where a step, or the
 // building of one, was seen on the same line. Elsewhere in such a function only when the line just
 // calls a library that is not known for making data.

@@ -1,9 +1,10 @@
+#include "headway/doctor/verdict.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "headway/doctor/diagnose.h"
 #include "headway/doctor/rules/rules.h"
 
 namespace headway {
@@ -151,12 +152,18 @@ Verdict ended(const Observations& o, const std::vector<Finding>& findings) {
   return out;
 }
 
+// A critical finding already says why nothing comes: then half the time is enough, and for a cause
+// that works without result, none at all.
+bool stuck_for_a_cause(const Observations& o, const std::vector<Finding>& findings) {
+  constexpr double kStillWithCauseS = kStillAfterS / 2;
+  if (!has_problem(findings) || findings[0].severity != Severity::kCritical) return false;
+  if (works_without_result(findings[0].cause, o.stepped())) return true;
+  return o.looks ? o.seen()->quiet_s >= kStillWithCauseS : o.counters.stuck();
+}
+
 State state_of(const Observations& o, const std::vector<Finding>& findings) {
   if (o.looks && !o.running()) return State::kFinished;
-  const bool still = o.looks ? o.seen()->quiet_s >= kStillAfterS / 2 : o.counters.stuck();
-  const bool critical = has_problem(findings) && findings[0].severity == Severity::kCritical;
-  const bool stuck = still || (critical && works_without_result(findings[0].cause, o.stepped()));
-  if (o.running() && critical && stuck) return State::kStuck;
+  if (o.running() && stuck_for_a_cause(o, findings)) return State::kStuck;
   if (has_problem(findings)) {
     const bool begun = o.inside() || o.looks->training() || o.stepped();
     return begun ? State::kSlow : State::kNotStarted;
@@ -226,7 +233,5 @@ Verdict verdict(const Trace& trace, const std::vector<Finding>& findings) {
   out.sentence = word + ": " + words_for(o, out.state, findings);
   return out;
 }
-
-std::vector<LedgerLine> ledger_of(const Trace& trace) { return Ledger(trace).lines(); }
 
 }  // namespace headway

@@ -21,25 +21,25 @@ int64_t samples_in(const Element& batch) {
   return batch.empty() || batch.fields()[0].value.rank() == 0 ? 1 : batch.fields()[0].value.dim(0);
 }
 
-bool FeedWatch::look(TraceReading& sample, std::vector<StageFacts>& stages) const {
-  sample.batches = earlier_.batches;
-  sample.skipped = earlier_.skipped;
-  sample.stages = earlier_.stages;
-  sample.feed_threads = earlier_.feed_threads;  // so that it is still known at the end of a run
+bool FeedWatch::look(TraceReading& reading, std::vector<StageFacts>& stages) const {
+  reading.batches = earlier_.batches;
+  reading.skipped = earlier_.skipped;
+  reading.stages = earlier_.stages;
+  reading.feed_threads = earlier_.feed_threads;  // so that it is still known at the end of a run
   if (!pipeline_) return false;
   const PipelineStats stats = pipeline_->stats();
   const bool changed = stats.stages != stages;  // stages are added while a pipeline starts
   if (changed) stages = stats.stages;
-  sample.batches += stats.taken;
-  sample.skipped += stats.skipped;
-  sample.feed_threads = stats.threads;
-  sample.feed_ram_bytes = stats.ram_used_bytes;
-  sample.buffer_held = stats.buffer_held;
-  sample.buffer_wanted = stats.buffer_wanted;
-  sample.stages = stats.done;
+  reading.batches += stats.taken;
+  reading.skipped += stats.skipped;
+  reading.feed_threads = stats.threads;
+  reading.feed_ram_bytes = stats.ram_used_bytes;
+  reading.buffer_held = stats.buffer_held;
+  reading.buffer_wanted = stats.buffer_wanted;
+  reading.stages = stats.done;
   if (earlier_.stages.size() == stats.done.size()) {
     for (size_t i = 0; i < stats.done.size(); ++i) {
-      sample.stages[i] = stats.done[i].plus(earlier_.stages[i]);
+      reading.stages[i] = stats.done[i].plus(earlier_.stages[i]);
     }
   }
   return changed;

@@ -16,7 +16,7 @@ int64_t samples_in(const Element& batch);  // its rows; 1 if it has none
 class FeedWatch {
  public:
   // Fills in what is known about the feed. Returns true when `stages` has changed.
-  bool look(TraceReading& sample, std::vector<StageFacts>& stages) const;
+  bool look(TraceReading& reading, std::vector<StageFacts>& stages) const;
   // The next pipeline counts from 0: `so_far` is the last look at all before it. Null: no next one.
   void follow(const Pipeline* pipeline, TraceReading so_far);
   const Pipeline* pipeline() const { return pipeline_; }

@@ -158,8 +158,8 @@ void TraceRecorder::note(TraceNote note) {
   if (writer_) writer_->write(trace_.notes.back());
 }
 
-void TraceRecorder::look_at_feed(TraceReading& sample) {
-  if (feed_.look(sample, trace_.stages) && writer_) writer_->write(trace_.stages);
+void TraceRecorder::look_at_feed(TraceReading& reading) {
+  if (feed_.look(reading, trace_.stages) && writer_) writer_->write(trace_.stages);
 }
 
 // May take a while: runs on the recorder's own thread.
@@ -191,29 +191,29 @@ GpuReading TraceRecorder::look_at_gpu(double now_s) {
 }
 
 void TraceRecorder::look() {
-  TraceReading sample;
+  TraceReading reading;
   const int64_t now = now_ns();
-  sample.at_s = 1e-9 * double(now - begun_ns_);
-  sample.phase = phase_.load(std::memory_order_relaxed);
-  sample.phase_s = 1e-9 * double(now - phase_since_ns_.load(std::memory_order_relaxed));
-  sample.epoch = epoch_;
-  sample.step_in_epoch = step_in_epoch_;
-  sample.steps = counters_.steps();
-  sample.samples = counters_.samples();
-  sample.times = counters_.times();
-  sample.loss_sum = loss_sum_;
-  sample.loss_square_sum = loss_square_sum_;
-  sample.losses = losses_;
-  sample.bad_losses = bad_losses_;
-  sample.first_bad_step = first_bad_step_;
-  sample.learning_rate = learning_rate_;
-  for (const auto& ns : callback_ns_) sample.callback_s.push_back(1e-9 * double(ns));
-  sample.files = file_counters().now() - files_before_;
-  look_at_feed(sample);
-  sample.system = system_.sample();
-  if (nvml_) sample.gpu = look_at_gpu(sample.at_s);
-  if (writer_) writer_->write(sample);
-  trace_.samples.push_back(std::move(sample));
+  reading.at_s = 1e-9 * double(now - begun_ns_);
+  reading.phase = phase_.load(std::memory_order_relaxed);
+  reading.phase_s = 1e-9 * double(now - phase_since_ns_.load(std::memory_order_relaxed));
+  reading.epoch = epoch_;
+  reading.step_in_epoch = step_in_epoch_;
+  reading.steps = counters_.steps();
+  reading.samples = counters_.samples();
+  reading.times = counters_.times();
+  reading.loss_sum = loss_sum_;
+  reading.loss_square_sum = loss_square_sum_;
+  reading.losses = losses_;
+  reading.bad_losses = bad_losses_;
+  reading.first_bad_step = first_bad_step_;
+  reading.learning_rate = learning_rate_;
+  for (const auto& ns : callback_ns_) reading.callback_s.push_back(1e-9 * double(ns));
+  reading.files = file_counters().now() - files_before_;
+  look_at_feed(reading);
+  reading.system = system_.sample();
+  if (nvml_) reading.gpu = look_at_gpu(reading.at_s);
+  if (writer_) writer_->write(reading);
+  trace_.samples.push_back(std::move(reading));
   thin_out(trace_.samples, kMaxSamples);
 }
 

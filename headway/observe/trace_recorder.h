@@ -69,7 +69,7 @@ class TraceRecorder {
   void stop();
   void look() HEADWAY_REQUIRES(mu_);
   double look_and_rest() HEADWAY_EXCLUDES(mu_);
-  void look_at_feed(TraceReading& sample) HEADWAY_REQUIRES(mu_);
+  void look_at_feed(TraceReading& reading) HEADWAY_REQUIRES(mu_);
   void find_gpu() HEADWAY_EXCLUDES(mu_);
   GpuReading look_at_gpu(double now_s) HEADWAY_REQUIRES(mu_);
   void report_stall() HEADWAY_EXCLUDES(mu_);

@@ -160,6 +160,7 @@ struct Texts<Cause> {
                                              "worker-deadlock",
                                              "worker-died",
                                              "wrong-steps-per-epoch"};
+  static_assert(std::size(all) == static_cast<size_t>(Cause::kWrongStepsPerEpoch) + 1);  // the last
 };
 
 }  // namespace headway

@@ -17,28 +17,28 @@ TEST(SystemReader, ReadsTheProcess) {
               "7 (a) b (c) R 1 7 7 0 -1 4194304 100 0 12 0 250 50 0 0 20 0 4 0 1 1000000 2 0 0\n");
   machine.set("/proc/self/status", "Name:\tx\nVmData:\t 2000 kB\nVmSwap:\t  12 kB\n");
   machine.set("/proc/self/io", "rchar: 1000\nwchar: 5\nsyscr: 3\nsyscw: 1\nread_bytes: 4096\n");
-  const SystemReading sample = SystemReader(machine.root).sample();
-  EXPECT_DOUBLE_EQ(sample.cpu_s, 300.0 / double(sysconf(_SC_CLK_TCK)));
-  EXPECT_EQ(sample.major_faults, 12);
-  EXPECT_EQ(sample.threads, 4);
-  EXPECT_EQ(sample.rss_bytes, 2 * sysconf(_SC_PAGESIZE));
-  EXPECT_EQ(sample.writable_bytes, 2000 * 1024);
-  EXPECT_EQ(sample.swap_bytes, 12 * 1024);
-  EXPECT_EQ(sample.read_bytes, 1000);
-  EXPECT_EQ(sample.read_calls, 3);
-  EXPECT_EQ(sample.disk_bytes, 4096);
+  const SystemReading reading = SystemReader(machine.root).sample();
+  EXPECT_DOUBLE_EQ(reading.cpu_s, 300.0 / double(sysconf(_SC_CLK_TCK)));
+  EXPECT_EQ(reading.major_faults, 12);
+  EXPECT_EQ(reading.threads, 4);
+  EXPECT_EQ(reading.rss_bytes, 2 * sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(reading.writable_bytes, 2000 * 1024);
+  EXPECT_EQ(reading.swap_bytes, 12 * 1024);
+  EXPECT_EQ(reading.read_bytes, 1000);
+  EXPECT_EQ(reading.read_calls, 3);
+  EXPECT_EQ(reading.disk_bytes, 4096);
 }
 
 TEST(SystemReader, KeepsWhatEndedThreadsHadWaited) {
   FakeMachine machine;
   machine.set("/proc/self/task/1/schedstat", "10 1000000000 5\n");
   machine.set("/proc/self/task/2/schedstat", "10 500000000 5\n");
-  SystemReader sampler(machine.root);
-  EXPECT_DOUBLE_EQ(sampler.sample().run_queue_wait_s, 1.5);
+  SystemReader reader(machine.root);
+  EXPECT_DOUBLE_EQ(reader.sample().run_queue_wait_s, 1.5);
   std::filesystem::remove_all(machine.root + "/proc/self/task/2");
-  EXPECT_DOUBLE_EQ(sampler.sample().run_queue_wait_s, 1.5);
+  EXPECT_DOUBLE_EQ(reader.sample().run_queue_wait_s, 1.5);
   machine.set("/proc/self/task/1/schedstat", "10 2000000000 5\n");
-  EXPECT_DOUBLE_EQ(sampler.sample().run_queue_wait_s, 2.5);
+  EXPECT_DOUBLE_EQ(reader.sample().run_queue_wait_s, 2.5);
 }
 
 TEST(SystemReader, ReadsPressure) {
@@ -46,10 +46,10 @@ TEST(SystemReader, ReadsPressure) {
   machine.set("/proc/pressure/io",
               "some avg10=0.49 avg60=0.93 avg300=0.56 total=2500000\n"
               "full avg10=0.37 avg60=0.88 avg300=0.54 total=1500000\n");
-  const SystemReading sample = SystemReader(machine.root).sample();
-  EXPECT_DOUBLE_EQ(sample.io_some_s, 2.5);
-  EXPECT_DOUBLE_EQ(sample.io_full_s, 1.5);
-  EXPECT_EQ(sample.memory_full_s, 0);
+  const SystemReading reading = SystemReader(machine.root).sample();
+  EXPECT_DOUBLE_EQ(reading.io_some_s, 2.5);
+  EXPECT_DOUBLE_EQ(reading.io_full_s, 1.5);
+  EXPECT_EQ(reading.memory_full_s, 0);
 }
 
 TEST(SystemReader, ReadsHowIdleTheMachineIs) {
@@ -64,10 +64,10 @@ TEST(SystemReader, CountsThrottlingInBothVersionsOfCgroups) {
   two.set("/proc/self/cgroup", "0::/jobs/mine\n");
   two.set("/sys/fs/cgroup/jobs/mine/cpu.stat", "usage_usec 5\nnr_periods 0\n");
   two.set("/sys/fs/cgroup/jobs/cpu.stat", "nr_periods 10\nnr_throttled 4\nthrottled_usec 500000\n");
-  const SystemReading sample = SystemReader(two.root).sample();
-  EXPECT_EQ(sample.quota_periods, 10);
-  EXPECT_EQ(sample.throttled_count, 4);
-  EXPECT_DOUBLE_EQ(sample.throttled_s, 0.5);
+  const SystemReading reading = SystemReader(two.root).sample();
+  EXPECT_EQ(reading.quota_periods, 10);
+  EXPECT_EQ(reading.throttled_count, 4);
+  EXPECT_DOUBLE_EQ(reading.throttled_s, 0.5);
   FakeMachine one;
   one.set("/proc/self/cgroup", "4:cpu,cpuacct:/a\n");
   one.set("/sys/fs/cgroup/cpu/a/cpu.stat",
@@ -87,9 +87,9 @@ TEST(SystemReader, KnowsWhatAnotherProcessMayStillTake) {
 }
 
 TEST(SystemReader, FindsThisProcessAlive) {
-  SystemReader sampler;
-  EXPECT_GT(sampler.sample().rss_bytes, 0);
-  EXPECT_GE(sampler.sample().threads, 1);
+  SystemReader reader;
+  EXPECT_GT(reader.sample().rss_bytes, 0);
+  EXPECT_GE(reader.sample().threads, 1);
 }
 
 }  // namespace

@@ -35,13 +35,13 @@ Trace some_trace() {
                    .max_workers = 3,
                    .ops = {{.name = "map", .serial = true}}}};
   trace.phases = {{RunPhase::kFirstBatch, 0.5, 0.25}};
-  TraceReading& sample = trace.samples.emplace_back();
-  sample.at_s = 1.25;
-  sample.steps = 7;
-  sample.times.seconds[0] = 0.75;
-  sample.stages = {{.in = 70, .out = 7, .busy_s = 0.5, .op_busy_s = {0.4}}};
-  sample.files.open_s = 0.25;
-  sample.system.cpu_s = 1.125;
+  TraceReading& reading = trace.samples.emplace_back();
+  reading.at_s = 1.25;
+  reading.steps = 7;
+  reading.times.seconds[0] = 0.75;
+  reading.stages = {{.in = 70, .out = 7, .busy_s = 0.5, .op_busy_s = {0.4}}};
+  reading.files.open_s = 0.25;
+  reading.system.cpu_s = 1.125;
   trace.weights = {{.name = "dense.weight", .values = 6, .kernel = true}};
   trace.layers = {"dense"};
   trace.replay = {.batch_size = 8, .step_s = 0.5};

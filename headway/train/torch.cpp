@@ -163,7 +163,7 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
   spec.description = [&] { return describe(weights, options.optimizer); };
   std::string untrained;
   bool first = true;
-  spec.loss = [&](Batch& batch, StepCounters& counters, LayerObserver*) {
+  spec.forward_to_loss = [&](Batch& batch, StepCounters& counters, LayerObserver*) {
     const torch::Tensor value = loss(batch);
     if (std::exchange(first, false)) untrained = untrained_tensors(value, weights);
     counters.mark(StepPhase::kForward);

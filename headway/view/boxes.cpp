@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "headway/doctor/diagnose.h"
 #include "headway/doctor/evidence.h"
+#include "headway/doctor/finding.h"
 
 namespace headway {
 namespace {

@@ -3,7 +3,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "headway/doctor/diagnose.h"
+#include "headway/doctor/ledger.h"
+#include "headway/doctor/verdict.h"
 
 namespace headway {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "headway/doctor/diagnose.h"
+#include "headway/doctor/verdict.h"
 
 namespace headway {
 

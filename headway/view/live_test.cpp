@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "headway/doctor/diagnose.h"
 #include "headway/doctor/simulate.h"
 #include "headway/io/bytes/temp_folder.h"
 #include "headway/trace/trace_file.h"

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "headway/doctor/diagnose.h"
 #include "headway/doctor/simulate.h"
 #include "headway/trace/redact.h"
 #include "headway/trace/trace_file.h"

@@ -84,11 +84,11 @@ void write_black_png(const std::string& path, int side, int depth, int color, in
 }
 
 std::string run_through(const Dataset& dataset, int threads) {
-  Pipeline run =
+  Pipeline pipeline =
       dataset.with_options({.threads = threads, .errors = ErrorPolicy::skip_up_to(100)}).start();
   int64_t count = 0;
-  while (run.next()) ++count;
-  return std::to_string(count) + " and " + std::to_string(run.stats().skipped) + " skipped";
+  while (pipeline.next()) ++count;
+  return std::to_string(count) + " and " + std::to_string(pipeline.stats().skipped) + " skipped";
 }
 
 TEST(Shortage, OfMemoryEndsTheRunAndNamesTheLimit) {

@@ -20,14 +20,16 @@ using fuzz::require;
 namespace {
 
 Trace traced(std::string_view lines) {
-  std::istringstream in("{\"kind\":\"headway-trace\",\"version\":1}\n" + std::string(lines));
+  const std::string version = std::to_string(kTraceVersion);
+  std::istringstream in("{\"kind\":\"headway-trace\",\"version\":" + version + "}\n" +
+                        std::string(lines));
   return parse_trace(in, "fuzz");
 }
 
 void show(const Trace& trace) {
   const std::vector<Finding> findings = diagnose(trace);
   const Verdict judged = verdict(trace, findings);
-  require(!judged.state.empty());
+  require(!text_of(judged.state).empty());
   diagnosis_text(judged, findings);
   json_of(judged, findings).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   report_html(trace, judged, findings);

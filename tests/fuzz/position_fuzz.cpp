@@ -55,13 +55,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t i = 1; i + 1 < size; i += 2) words.push_back(number(data + i));
   position["cursor"] = words;
   try {
-    Pipeline run = dataset.start({.state = PipelineState{position.dump()}});
+    Pipeline pipeline = dataset.start({.state = PipelineState{position.dump()}});
     for (int i = 0; i < 20; ++i) {
-      const auto element = run.next();
+      const auto element = pipeline.next();
       if (!element) break;
       for (const int64_t value : element->only().values<int64_t>())
         require(value >= 1 && value <= 5);
-      run.save();
+      pipeline.save();
     }
   } catch (const Error& e) {
     require(!e.problem().empty());

@@ -13,7 +13,9 @@ using fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  std::string text = data[0] & 1 ? "{\"kind\":\"headway-trace\",\"version\":1}\n" : "";
+  const std::string version = std::to_string(kTraceVersion);
+  std::string text =
+      data[0] & 1 ? "{\"kind\":\"headway-trace\",\"version\":" + version + "}\n" : "";
   text.append(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
     std::istringstream in(text);

@@ -39,16 +39,16 @@ class BatchNode : public Node {
     out = builder.finish(rows);
   }
 
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
     StageConfig config{.name = "batch", .batch_size = size_, .drop_remainder = drop_remainder_};
-    if (!chain_.drops && !run.skips_errors()) {
-      return start_chain(run, chain_, std::move(config), epoch, depth);
+    if (!chain_.drops && !runtime.skips_errors()) {
+      return start_chain(runtime, chain_, std::move(config), epoch, depth);
     }
     // Samples may go missing on the way, so rows are only known once they are out: a stage of its
     // own.
-    auto stage = std::make_shared<Stage>(run, std::move(config),
-                                         start_stage(run, input(), epoch, depth + 1), epoch, depth);
-    return std::make_unique<StageIterator>(run, std::move(stage));
+    auto stage = std::make_shared<Stage>(
+        runtime, std::move(config), start_stage(runtime, input(), epoch, depth + 1), epoch, depth);
+    return std::make_unique<StageIterator>(runtime, std::move(stage));
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<BatchNode>(std::move(inputs[0]), size_, drop_remainder_);

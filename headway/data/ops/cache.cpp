@@ -41,8 +41,8 @@ class SharedStore {
 // Over a stream: elements in order; what is not stored yet is pulled and stored on the way.
 class CacheIterator : public Iterator {
  public:
-  CacheIterator(Run& run, std::shared_ptr<SharedStore> store, NodePtr input, int depth)
-      : run_(run), store_(std::move(store)), node_(std::move(input)), depth_(depth) {}
+  CacheIterator(Runtime& runtime, std::shared_ptr<SharedStore> store, NodePtr input, int depth)
+      : runtime_(runtime), store_(std::move(store)), node_(std::move(input)), depth_(depth) {}
 
   Poll next(Element& out) override {
     try {
@@ -57,12 +57,12 @@ class CacheIterator : public Iterator {
     }
     if (const auto count = store_->get().complete(); count && position_ >= *count)
       return Poll::kEnd;
-    if (!input_) input_ = start(run_, node_, 0, depth_);
+    if (!input_) input_ = start(runtime_, node_, 0, depth_);
     for (;;) {
       const Poll poll = input_->next(out);
       if (poll == Poll::kEnd) store_->get().set_complete(pulled_);
       if (poll != Poll::kElement) return poll;
-      store_->put(pulled_, out, &run_.ram);
+      store_->put(pulled_, out, &runtime_.ram);
       if (pulled_++ < position_) continue;  // stored by an earlier iteration
       position_ = pulled_;
       return Poll::kElement;
@@ -72,7 +72,7 @@ class CacheIterator : public Iterator {
   void restore(CursorReader& cursor) override { position_ = cursor.take(); }
 
  private:
-  Run& run_;
+  Runtime& runtime_;
   std::shared_ptr<SharedStore> store_;
   NodePtr node_;
   int depth_;
@@ -109,8 +109,8 @@ class CacheNode : public Node {
     chain_.at(i, 0, context, out);
     store_->put(i, out, context.ram);
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t, int depth) const override {
-    return std::make_unique<CacheIterator>(run, store_, input(), depth);
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t, int depth) const override {
+    return std::make_unique<CacheIterator>(runtime, store_, input(), depth);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<CacheNode>(std::move(inputs[0]), file_, store_);

@@ -10,8 +10,8 @@ namespace {
 
 class ConcatenateIterator : public Iterator {
  public:
-  ConcatenateIterator(Run& run, std::vector<NodePtr> inputs, int64_t epoch, int depth)
-      : run_(run), nodes_(std::move(inputs)), epoch_(epoch), depth_(depth) {
+  ConcatenateIterator(Runtime& runtime, std::vector<NodePtr> inputs, int64_t epoch, int depth)
+      : runtime_(runtime), nodes_(std::move(inputs)), epoch_(epoch), depth_(depth) {
     open();
   }
   Poll next(Element& out) override {
@@ -34,10 +34,10 @@ class ConcatenateIterator : public Iterator {
  private:
   void open() {
     input_.reset();
-    if (at_ < nodes_.size()) input_ = start(run_, nodes_[at_], epoch_, depth_);
+    if (at_ < nodes_.size()) input_ = start(runtime_, nodes_[at_], epoch_, depth_);
   }
 
-  Run& run_;
+  Runtime& runtime_;
   std::vector<NodePtr> nodes_;
   int64_t epoch_;
   int depth_;
@@ -74,8 +74,8 @@ class ConcatenateNode : public Node {
       i -= n;
     }
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<ConcatenateIterator>(run, inputs(), epoch, depth);
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return std::make_unique<ConcatenateIterator>(runtime, inputs(), epoch, depth);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<ConcatenateNode>(std::move(inputs));

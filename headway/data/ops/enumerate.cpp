@@ -37,8 +37,9 @@ class EnumerateNode : public Node {
     chain_.at(i, epoch, context, out);
     out.set(field_, Tensor::scalar<int64_t>(first_ + i));
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<EnumerateIterator>(start(run, input(), epoch, depth), first_, field_);
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return std::make_unique<EnumerateIterator>(start(runtime, input(), epoch, depth), first_,
+                                               field_);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<EnumerateNode>(std::move(inputs[0]), first_, field_.str());

@@ -11,9 +11,9 @@ namespace {
 // same. flat_map is a cycle of one.
 class InterleaveIterator : public Iterator {
  public:
-  InterleaveIterator(Run& run, NodePtr outer, ExpandFn expand, InterleaveOptions options,
+  InterleaveIterator(Runtime& runtime, NodePtr outer, ExpandFn expand, InterleaveOptions options,
                      std::string name, int64_t epoch, int depth)
-      : run_(run),
+      : runtime_(runtime),
         outer_node_(std::move(outer)),
         expand_(std::move(expand)),
         options_(options),
@@ -98,7 +98,9 @@ class InterleaveIterator : public Iterator {
     Cursor inner_position;             // ... and where in it
   };
 
-  std::unique_ptr<Iterator> open_outer() { return start(run_, outer_node_, epoch_, depth_ + 1); }
+  std::unique_ptr<Iterator> open_outer() {
+    return start(runtime_, outer_node_, epoch_, depth_ + 1);
+  }
 
   // False while an upstream stage has still to deliver.
   bool reopen() {
@@ -147,8 +149,8 @@ class InterleaveIterator : public Iterator {
   std::unique_ptr<Iterator> start_inner(const Lane& lane, const Element& element) {
     const NodePtr inner = plan(expand_(element));
     const auto epoch = static_cast<int64_t>(mix(epoch_, lane.number) >> 2);
-    if (!options_.parallel) return start(run_, inner, epoch, depth_ + 1);
-    auto stage = start_stage(run_, inner, epoch, depth_ + 1);
+    if (!options_.parallel) return start(runtime_, inner, epoch, depth_ + 1);
+    auto stage = start_stage(runtime_, inner, epoch, depth_ + 1);
     if (!reopening_) stage->stage().start();
     return stage;
   }
@@ -164,7 +166,7 @@ class InterleaveIterator : public Iterator {
     taken_ = 0;
   }
 
-  Run& run_;
+  Runtime& runtime_;
   NodePtr outer_node_;
   ExpandFn expand_;
   InterleaveOptions options_;
@@ -197,8 +199,8 @@ class InterleaveNode : public Node {
                        options_.block_length, options_.parallel ? ", parallel" : "");
   }
   int64_t cardinality() const override { return input()->cardinality() == 0 ? 0 : kUnknown; }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<InterleaveIterator>(run, input(), expand_, options_, name_, epoch,
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return std::make_unique<InterleaveIterator>(runtime, input(), expand_, options_, name_, epoch,
                                                 depth);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {

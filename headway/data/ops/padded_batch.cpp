@@ -165,10 +165,10 @@ class PaddedBatchNode : public Node {
     if (n < 0) return n;
     return options_.drop_remainder ? n / size_ : (n + size_ - 1) / size_;
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
     // Bad samples are skipped before they are gathered: in a stage of their own.
-    auto samples = run.skips_errors() ? start_stage(run, input(), epoch, depth)
-                                      : start(run, input(), epoch, depth);
+    auto samples = runtime.skips_errors() ? start_stage(runtime, input(), epoch, depth)
+                                          : start(runtime, input(), epoch, depth);
     return std::make_unique<PaddedBatchIterator>(std::move(samples), size_, options_);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {

@@ -20,8 +20,8 @@ class PrefetchNode : public Node {
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     input()->at(i, epoch, context, out);
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return start_stage(run, input(), epoch, depth, buffer_size_);
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return start_stage(runtime, input(), epoch, depth, buffer_size_);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<PrefetchNode>(std::move(inputs[0]), buffer_size_);

@@ -10,8 +10,9 @@ constexpr uint64_t kManyEpochs = uint64_t{1} << 62;
 
 class RepeatIterator : public Iterator {
  public:
-  RepeatIterator(Run& run, NodePtr input, std::optional<int64_t> count, int64_t epoch, int depth)
-      : run_(run), node_(std::move(input)), count_(count), epoch_(epoch), depth_(depth) {
+  RepeatIterator(Runtime& runtime, NodePtr input, std::optional<int64_t> count, int64_t epoch,
+                 int depth)
+      : runtime_(runtime), node_(std::move(input)), count_(count), epoch_(epoch), depth_(depth) {
     open();
   }
 
@@ -47,10 +48,10 @@ class RepeatIterator : public Iterator {
  private:
   void open() {
     input_.reset();  // the old one's stages end before the new one's begin
-    input_ = start(run_, node_, epoch_ + round_, depth_);
+    input_ = start(runtime_, node_, epoch_ + round_, depth_);
   }
 
-  Run& run_;
+  Runtime& runtime_;
   NodePtr node_;
   std::optional<int64_t> count_;  // default: for ever
   int64_t epoch_;
@@ -83,8 +84,8 @@ class RepeatNode : public Node {
     if (n == kInfinite) return input()->at(i, epoch, context, out);
     input()->at(i % n, first_epoch(epoch) + i / n, context, out);
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<RepeatIterator>(run, input(), count_, first_epoch(epoch), depth);
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return std::make_unique<RepeatIterator>(runtime, input(), count_, first_epoch(epoch), depth);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<RepeatNode>(std::move(inputs[0]), count_);

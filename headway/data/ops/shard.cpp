@@ -39,8 +39,8 @@ class ShardNode : public Node {
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     input()->at(i * shards_ + index_, epoch, context, out);
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<ShardIterator>(start(run, input(), epoch, depth), shards_, index_);
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return std::make_unique<ShardIterator>(start(runtime, input(), epoch, depth), shards_, index_);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<ShardNode>(std::move(inputs[0]), shards_, index_);

@@ -20,18 +20,18 @@ constexpr uint32_t kBufferStream = 0x4255;
 // while it yields (two in for one out), so that nobody waits for it to be full.
 class BufferShuffle : public ReplayIterator {
  public:
-  BufferShuffle(Run& run, std::unique_ptr<Iterator> input, int64_t buffer, int64_t minimum,
+  BufferShuffle(Runtime& runtime, std::unique_ptr<Iterator> input, int64_t buffer, int64_t minimum,
                 uint64_t seed, int64_t epoch)
-      : run_(run),
+      : runtime_(runtime),
         input_(std::move(input)),
         capacity_(buffer),
         wanted_(std::min(buffer, minimum)),
         random_(seed, epoch, 0, kBufferStream) {
-    run_.recorder.buffer_wanted = wanted_;
-    run_.recorder.buffer_held = 0;
+    runtime_.recorder.buffer_wanted = wanted_;
+    runtime_.recorder.buffer_held = 0;
   }
 
-  ~BufferShuffle() override { run_.ram.release(bytes_); }
+  ~BufferShuffle() override { runtime_.ram.release(bytes_); }
 
  protected:
   Poll produce(Element& out) override {
@@ -88,26 +88,26 @@ class BufferShuffle : public ReplayIterator {
   void hold(Element element) {
     element.compact();
     const int64_t size_bytes = element.size_bytes();
-    run_.ram.reserve(size_bytes, true);
+    runtime_.ram.reserve(size_bytes, true);
     bytes_ += size_bytes;
     held_.push_back(std::move(element));
-    if (!checked_) run_.recorder.buffer_held.fetch_add(1, std::memory_order_relaxed);
+    if (!checked_) runtime_.recorder.buffer_held.fetch_add(1, std::memory_order_relaxed);
     const auto held = static_cast<int64_t>(held_.size());
-    if (settled_ || held >= capacity_ || bytes_ <= run_.ram.limit_bytes() / 2) return;
+    if (settled_ || held >= capacity_ || bytes_ <= runtime_.ram.limit_bytes() / 2) return;
     log(LogLevel::kWarning,
         fmt::format(
             "shuffle: {} elements fill half the RAM budget of {} MB, so the buffer stays at "
             "that instead of {}; shuffle before decoding, or raise ram_budget_bytes",
-            held, run_.ram.limit_bytes() >> 20, capacity_));
+            held, runtime_.ram.limit_bytes() >> 20, capacity_));
     capacity_ = held;
     settled_ = true;
   }
   void release(int64_t size_bytes) {
     bytes_ -= size_bytes;
-    run_.ram.release(size_bytes);
+    runtime_.ram.release(size_bytes);
   }
 
-  Run& run_;
+  Runtime& runtime_;
   std::unique_ptr<Iterator> input_;
   int64_t capacity_;
   int64_t wanted_;
@@ -140,9 +140,9 @@ class ShuffleNode : public Node {
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     input()->at((*order(context.seed, epoch))[i], epoch, context, out);
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<BufferShuffle>(run, start(run, input(), epoch, depth), buffer(),
-                                           minimum(), mix(run.seed(), options_.seed),
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return std::make_unique<BufferShuffle>(runtime, start(runtime, input(), epoch, depth), buffer(),
+                                           minimum(), mix(runtime.seed(), options_.seed),
                                            order_epoch(epoch));
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {

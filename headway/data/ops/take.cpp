@@ -49,8 +49,8 @@ class TakeNode : public Node {
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     input()->at(i, epoch, context, out);
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<TakeIterator>(start(run, input(), epoch, depth), count_);
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return std::make_unique<TakeIterator>(start(runtime, input(), epoch, depth), count_);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<TakeNode>(std::move(inputs[0]), count_);
@@ -75,8 +75,8 @@ class SkipNode : public Node {
   void at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const override {
     input()->at(i + count_, epoch, context, out);
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<SkipIterator>(start(run, input(), epoch, depth), count_);
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return std::make_unique<SkipIterator>(start(runtime, input(), epoch, depth), count_);
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<SkipNode>(std::move(inputs[0]), count_);

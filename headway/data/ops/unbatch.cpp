@@ -77,8 +77,8 @@ class UnbatchNode : public Node {
   int64_t cardinality() const override {
     return input()->cardinality() == kInfinite ? kInfinite : kUnknown;
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    return std::make_unique<UnbatchIterator>(start(run, input(), epoch, depth));
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    return std::make_unique<UnbatchIterator>(start(runtime, input(), epoch, depth));
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {
     return std::make_shared<UnbatchNode>(std::move(inputs[0]));

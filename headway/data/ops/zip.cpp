@@ -76,15 +76,15 @@ class ZipNode : public Node {
       join_fields(out, std::move(element), k);
     }
   }
-  std::unique_ptr<Iterator> iterate(Run& run, int64_t epoch, int depth) const override {
-    if (run.skips_errors() && inputs().size() > 1) {
+  std::unique_ptr<Iterator> iterate(Runtime& runtime, int64_t epoch, int depth) const override {
+    if (runtime.skips_errors() && inputs().size() > 1) {
       throw Error(
           "zip: datasets that skip bad samples cannot be zipped, because their elements would no "
           "longer belong together",
           "zip indexed datasets (files, tensors, indexed TFRecords), or stop at errors");
     }
     std::vector<std::unique_ptr<Iterator>> iterators;
-    for (const NodePtr& input : inputs()) iterators.push_back(start(run, input, epoch, depth));
+    for (const NodePtr& input : inputs()) iterators.push_back(start(runtime, input, epoch, depth));
     return std::make_unique<ZipIterator>(std::move(iterators));
   }
   NodePtr with_inputs(std::vector<NodePtr> inputs) const override {

@@ -82,7 +82,7 @@ class FileStreamNode : public Node {
                : fmt::format("{}({} files from {})", word_, files_.size(), files_[0]);
   }
   int64_t cardinality() const override { return kUnknown; }
-  std::unique_ptr<Iterator> iterate(Run&, int64_t, int) const override {
+  std::unique_ptr<Iterator> iterate(Runtime&, int64_t, int) const override {
     return std::make_unique<FileStreamIterator<Reader>>(files_, open_);
   }
   NodePtr with_inputs(std::vector<NodePtr>) const override {

@@ -42,7 +42,7 @@ class GeneratorNode : public Node {
   std::string replay() const override {
     return "calls the generator again for the elements so far";
   }
-  std::unique_ptr<Iterator> iterate(Run&, int64_t, int) const override {
+  std::unique_ptr<Iterator> iterate(Runtime&, int64_t, int) const override {
     return std::make_unique<GeneratorIterator>(make_());
   }
   NodePtr with_inputs(std::vector<NodePtr>) const override {

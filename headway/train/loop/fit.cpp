@@ -52,10 +52,11 @@ at::Tensor class_weight_tensor(const std::map<int64_t, double>& weights, int64_t
   return out.to(network.weights().empty() ? at::Tensor(at::empty({})) : network.weights()[0].value);
 }
 
-// Forward pass, loss and metrics of a step of fit.
-class Step {
+// What fit() gives the training loop: a batch through the network, to its loss and metrics.
+// Gradients and the update of the weights are the loop's.
+class ForwardPass {
  public:
-  Step(Model::Impl& model, const FitOptions& options, std::vector<MetricState>& metrics)
+  ForwardPass(Model::Impl& model, const FitOptions& options, std::vector<MetricState>& metrics)
       : model_(model), options_(options), metrics_(metrics) {}
 
   void prepare(const Batch& batch) {
@@ -69,7 +70,7 @@ class Step {
     missing_ = logits_ ? last : Activation();
   }
 
-  at::Tensor operator()(const Batch& batch, StepCounters& counters, LayerObserver* observer) {
+  at::Tensor run(const Batch& batch, StepCounters& counters, LayerObserver* observer) {
     const Sample sample = model_.sample_of(batch, fields_, counters.steps() + 1);
     const at::Tensor weights = sample_weights(sample, class_weights_);
     counters.mark(StepPhase::kUpload);
@@ -169,7 +170,7 @@ History Model::fit(const Dataset& dataset, FitOptions options) {
   at::manual_seed(options.seed);
   TrainingView view(options.show);
   std::vector<MetricState> metrics = metric_states(compiled);
-  Step step(m, options, metrics);
+  ForwardPass forward(m, options, metrics);
   LoopSpec spec;
   spec.optimizer = compiled.optimizer;
   spec.device = m.device;
@@ -179,15 +180,15 @@ History Model::fit(const Dataset& dataset, FitOptions options) {
   spec.metrics = &metrics;
   spec.build = [&](const Batch& batch) {
     m.build_for(batch, options.fields);
-    step.prepare(batch);
+    forward.prepare(batch);
     return m.network->weights();
   };
   spec.description = [&] { return m.describe(); };
-  spec.loss = [&](Batch& batch, StepCounters& counters, LayerObserver* observer) {
-    return step(batch, counters, observer);
+  spec.forward_to_loss = [&](Batch& batch, StepCounters& counters, LayerObserver* observer) {
+    return forward.run(batch, counters, observer);
   };
   spec.layers = [&] { return &m.network->plan(); };
-  spec.nonfinite_origin = [&](const Batch& batch) { return step.nonfinite_origin(batch); };
+  spec.nonfinite_origin = [&](const Batch& batch) { return forward.nonfinite_origin(batch); };
   if (options.validation) {
     spec.validate = [&] {
       return m.evaluate(*options.validation,
@@ -216,9 +217,9 @@ Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted
   double count = 0;
   at::Tensor total;
   std::optional<FieldNames> fields;
-  Pipeline run = dataset.start();
+  Pipeline pipeline = dataset.start();
   for (int64_t step = 0; !wanted.steps || step < *wanted.steps; ++step) {
-    const auto batch = run.next();
+    const auto batch = pipeline.next();
     if (!batch) break;
     if (!fields) {
       build_for(*batch, wanted.fields);
@@ -264,9 +265,9 @@ Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
   const c10::NoGradGuard guard;
   std::vector<at::Tensor> outputs;
   FieldNames fields;
-  Pipeline run = dataset.start();
+  Pipeline pipeline = dataset.start();
   for (int64_t step = 0; !options.steps || step < *options.steps; ++step) {
-    const auto batch = run.next();
+    const auto batch = pipeline.next();
     if (!batch) break;
     if (outputs.empty()) {
       m.build_for(*batch, options.fields);

@@ -16,11 +16,12 @@ void StepWatch::measure(int64_t step) {
 
 LayerObserver* StepWatch::observer() { return numbers_->measuring() ? &*numbers_ : nullptr; }
 
-void StepWatch::update(OptimizerState& optimizer) {
-  if (!numbers_->measuring()) return optimizer.step();
-  numbers_->before_update();
-  optimizer.step();
-  recorder_.numbers(numbers_->after_update());
+void StepWatch::before_update() {
+  if (numbers_->measuring()) numbers_->before_update();
+}
+
+void StepWatch::after_update() {
+  if (numbers_->measuring()) recorder_.numbers(numbers_->after_update());
 }
 
 void StepWatch::watch(bool on) {

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "headway/observe/trace_recorder.h"
-#include "headway/train/learn/optimizer_state.h"
 #include "headway/train/loop/step_numbers.h"
 
 // Inside train/: measures some steps for the inside eye.
 namespace headway {
 
-// Call begin() once, then for every step measure(), observer() and update().
+// Measures and changes nothing. Call begin() once; for every step measure() and observer(), then
+// before_update() and after_update() around the step of the optimizer.
 class StepWatch {
  public:
   // Without telemetry no step is measured.
@@ -21,9 +21,10 @@ class StepWatch {
   // `layers` may be null.
   void begin(const std::vector<NamedWeight>& weights, const std::vector<LayerPlan>* layers);
 
-  void measure(int64_t step);              // measures this one if it is time
-  LayerObserver* observer();               // null: this step is not measured
-  void update(OptimizerState& optimizer);  // one step of it
+  void measure(int64_t step);  // measures this one if it is time
+  LayerObserver* observer();   // null: this step is not measured
+  void before_update();
+  void after_update();
 
   void watch(bool on);  // off: the recorder rests too
 

@@ -217,7 +217,7 @@ void TrainingLoop::replay_first_batch() {
   epoch_logs_.save(logs);
   const Replayed replayed = replay(*feed_->first_batch(), run_.trained(), [this](Batch& batch) {
     StepCounters unused;  // a replay must not count as steps of the run
-    return spec_.loss(batch, unused, nullptr);
+    return spec_.forward_to_loss(batch, unused, nullptr);
   });
   if (!replayed.refusal.empty()) recorder_.note(NoteKind::kProbe, replayed.refusal);
   epoch_logs_.restore(logs);
@@ -295,7 +295,7 @@ void TrainingLoop::train_batch(Batch batch) {
   TrainingProgress& progress = run_.progress;
   const int64_t samples = samples_in(batch);
   if (progress.accumulated == 0) watch_.measure(progress.step + 1);
-  const at::Tensor loss = spec_.loss(batch, counters_, watch_.observer());
+  const at::Tensor loss = spec_.forward_to_loss(batch, counters_, watch_.observer());
   check_loss(loss);
   if (spec_.device.is_cpu()) {  // before the weights move
     note_loss(batch, progress.step + 1, loss.item<double>(), samples);
@@ -322,7 +322,9 @@ void TrainingLoop::train_batch(Batch batch) {
 
 void TrainingLoop::update_weights() {
   OptimizerState& optimizer = run_.trained().optimizer();
-  watch_.update(optimizer);
+  watch_.before_update();
+  optimizer.step();
+  watch_.after_update();
   optimizer.zero_grad();
   run_.progress.accumulated = 0;
   counters_.mark(StepPhase::kOptimizer);

@@ -32,15 +32,16 @@ struct LoopSpec {
   Optimizer optimizer;
   c10::Device device = at::kCPU;
   ProductType products = ProductType::kUnknown;
-  // Forward pass and loss of a batch, one number. Marks its phases in the counters, and calls the
-  // observer, which may be null, for each layer.
-  std::function<at::Tensor(Batch&, StepCounters&, LayerObserver*)> loss;
+  // Forward pass and loss of a batch, one number: ForwardPass in fit.cpp, or what the user gave to
+  // loop() (torch.cpp). Marks its phases in the counters, and calls the observer, which may be
+  // null, for each layer.
+  std::function<at::Tensor(Batch&, StepCounters&, LayerObserver*)> forward_to_loss;
   std::function<const std::vector<LayerPlan>*()> layers{};  // once built; may be empty
   // Where the loss of a finite batch became NaN or infinite. May be empty.
   std::function<std::string(const Batch&)> nonfinite_origin{};
   // Tensors that the first loss depends on and that are not trained, as text. May be empty.
   std::function<std::string()> untrained{};
-  std::vector<MetricState>* metrics = nullptr;  // updated by `loss`; shown, saved, reset here
+  std::vector<MetricState>* metrics = nullptr;  // updated by the spec; shown, saved, reset here
   std::function<Logs()> validate{};             // may be empty
   bool threads_chosen = true;  // not set by the user: a resumed run takes the saved ones
 };

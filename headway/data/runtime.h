@@ -12,9 +12,9 @@
 namespace headway {
 
 // What the operators of one running pipeline share.
-class Run {
+class Runtime {
  public:
-  Run(Options options, int64_t ram_budget_bytes)
+  Runtime(Options options, int64_t ram_budget_bytes)
       : options(std::move(options)),
         ram(ram_budget_bytes),
         skip_log(this->options.errors.value_or(ErrorPolicy{})) {}
