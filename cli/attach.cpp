@@ -113,38 +113,44 @@ void add_attach(CLI::App& app, Task& task, int& status) {
   verb->add_option("pid", settings->pid,
                    "process ID of the training to watch; without one, likely trainings are listed");
   verb->add_flag("--once", settings->once,
-                 "print one verdict and exit, as soon as it is clear, after 24 s at the latest");
+                 "watch until it is clear what slows or blocks the training (24 s at most), print "
+                 "that and exit (default: watch until the training ends)");
   verb->add_flag("--json", settings->json,
                  "print the result as one JSON object on standard output");
   CLI::Option* stacks = verb->add_flag(
       "--stacks", settings->stacks,
-      "print the current Python stack of every thread as JSON and exit (CPython 3.8 to 3.14)");
+      "print as JSON which Python functions each thread is in now (its stack), and exit; for "
+      "CPython 3.8 to 3.14");
   verb->add_option(
           "--count", settings->count,
-          "with --stacks: read the stacks this many times and print one JSON object per line")
+          "with --stacks: read the stacks this many times (default: 1) and print one JSON object "
+          "per line")
       ->needs(stacks)
       ->check(CLI::PositiveNumber);
   verb->add_option(
           "--interval-ms", settings->interval_ms,
-          "with --stacks --count: milliseconds between two reads of the stacks (default: 50)")
+          "with --stacks and --count: milliseconds to wait between two readings (default: 50); "
+          "lower it to see quick changes, raise it to cover a longer time")
       ->needs(stacks)
       ->check(CLI::NonNegativeNumber);
   CLI::Option* native = verb->add_flag("--native", settings->native,
-                                       "with --stacks: print C and C++ functions instead of "
-                                       "Python's, of all threads that wait")
+                                       "with --stacks: print the C and C++ functions of all "
+                                       "threads that wait, instead of Python functions")
                             ->needs(stacks);
   verb->add_option("--samples", settings->samples_s,
-                   "with --stacks --native: for this many seconds, record the functions that run "
-                   "on the cores instead")
+                   "with --stacks and --native: watch for this many seconds and print which C and "
+                   "C++ functions use the CPU, instead of those that wait")
       ->needs(native)
       ->check(CLI::PositiveNumber);
   verb->add_option("--native-table", settings->native_table,
-                   "file that says what your libraries' functions do (example: "
-                   "headway/probe/native/native.table)");
+                   "text file that says what the C and C++ functions of your own libraries do, one "
+                   "line KIND LIBRARY FUNCTION for each, as in: decodes libmine * (default: only "
+                   "well-known libraries are recognized)");
   verb->add_option("--seconds", settings->seconds,
                    "stop watching after this many seconds (default: when the training ends)");
   verb->add_option("--trace", settings->trace,
-                   "write a trace of the run to this file; `headway doctor FILE` explains it");
+                   "record what happens in the run (a trace) in this file; `headway doctor FILE` "
+                   "then says why it was slow or stuck");
   verb->footer(
       "Example:\n"
       "  headway attach            # which processes train?\n"

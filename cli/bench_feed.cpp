@@ -85,7 +85,8 @@ int64_t feed(WatchedFeed& run, bool batched, double seconds, int least, Progress
     check_interrupt();
     const auto element = run.next();
     if (!element)
-      throw Error("the dataset gives no elements", "look at it with `headway inspect DATASET`");
+      throw Error("the dataset gives no elements: it is empty, or every one was skipped",
+                  "look at what it holds: headway inspect DATASET, with the same DATASET as here");
     const int64_t count = batched ? element->fields()[0].value.dim(0) : 1;
     items += count;
     progress.advance(count);
@@ -281,7 +282,9 @@ void add_bench(CLI::App& app, Task& task) {
       ->required();
   s->operators.add_to(*verb);
   verb->add_option("--task", s->task,
-                   "run this ready-made list of operators: t1, t2 or t3 (described below)")
+                   "process the images in a standard way: t1 (resize, cut out the middle 224x224), "
+                   "t2 (cut out 224x224 at random, flip) or t3 (resize to 64x64); default for "
+                   "images: t1")
       ->check(CLI::IsMember({"t1", "t2", "t3"}));
   verb->add_option("--threads", s->threads,
                    "how many worker threads read and decode (default: chosen automatically and "
@@ -292,7 +295,8 @@ void add_bench(CLI::App& app, Task& task) {
       ->capture_default_str();
   verb->add_flag(
       "--explain", s->explain,
-      "also print how the pipeline runs the operators, which settings it chose, and why");
+      "also print how the data is read and processed: which stages on how many threads, which "
+      "settings were chosen, and why");
   verb->add_flag("--json", s->json, "print the result as one JSON object on standard output");
   verb->callback([s, &task] { task = [s] { bench_feed(*s); }; });
 }

@@ -48,8 +48,9 @@ Converted convert_either_way(const Conversion& how, const Input& input) {
   if (input.kind == InputKind::kImageFolder) return convert_to_records(how);
   if (input.kind == InputKind::kRecords && input.image_key.empty()) {
     throw Error(
-        how.from + " holds records without images",
-        "headway convert handles only images; `headway inspect` shows what the records hold");
+        fmt::format("the TFRecord files in {} hold records without images", how.from),
+        fmt::format("headway convert handles only images; see what these hold: headway inspect {}",
+                    how.from));
   }
   if (input.kind == InputKind::kRecords) return convert_to_folder(how, input);
   throw Error(
@@ -64,7 +65,8 @@ void convert(const Settings& s) {
   const Input input = open_input(how.from);
   std::error_code absent;
   if (fs::equivalent(how.from, how.to, absent))
-    throw Error("SRC and DST are the same folder", "give another folder for DST");
+    throw Error(fmt::format("SRC and DST are the same folder, {}", how.from),
+                "give another folder for DST");
   const Converted done = [&] {
     try {
       return convert_either_way(how, input);
@@ -128,23 +130,26 @@ void add_convert(CLI::App& app, Task& task) {
       ->check(CLI::PositiveNumber);
   auto* shuffle =
       verb->add_option("--shuffle", s->shuffle,
-                       "write the images in a random order; the same SEED gives the same order")
+                       "write the images in a random order (default: in the order of SRC); SEED is "
+                       "a whole number, and the same SEED gives the same order")
           ->option_text("SEED");
   verb->add_option(
           "--resize", s->how.resize_text,
-          "resize images to HxW, as in 224x224; shorter:N resizes the shorter side to N pixels")
+          "resize images to HxW (height x width), as in 224x224; shorter:N makes the shorter side "
+          "N pixels long and keeps the shape (default: sizes stay)")
       ->check(parsed_by(parse_resize))
       ->option_text("HxW");
   verb->add_option("--quality", s->how.images.quality,
-                   "quality of the JPEG images that are encoded again, 1 to 100")
+                   "JPEG quality, 1 to 100, of images that are resized or become JPEG; other "
+                   "images keep their bytes")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   verb->add_option("--format", s->format, "format of the images: keep (as they are), jpeg or png")
       ->check(CLI::IsMember({"keep", "jpeg", "png"}))
       ->capture_default_str();
   verb->add_option("--compress", s->compress,
-                   "compress the TFRecord files: none, gzip or zlib (JPEG hardly shrinks; random "
-                   "access is lost)")
+                   "compress the TFRecord files: none, gzip or zlib (JPEG images hardly shrink, "
+                   "and compressed files can be read only from beginning to end)")
       ->check(CLI::IsMember({"none", "gzip", "zlib"}))
       ->capture_default_str();
   verb->add_option(
@@ -156,11 +161,12 @@ void add_convert(CLI::App& app, Task& task) {
       ->check(CLI::PositiveNumber)
       ->option_text("N");
   verb->add_option("--skip-log,--ledger", s->skip_log,
-                   "write a list of the images that were left out to this file (.jsonl)")
+                   "write the images that --skip-errors leaves out to this file, one JSON object "
+                   "per line; --ledger is another name of this option")
       ->option_text("FILE");
   verb->add_flag("--trust", s->trust,
-                 "do not check that images which keep their bytes can be decoded: faster, but "
-                 "damaged ones get through");
+                 "copy images that are neither resized nor change their format without decoding "
+                 "them: faster, but damaged images are not noticed");
   verb->add_flag("--json", s->json, "print the result as one JSON object on standard output");
   verb->callback([s, shuffle, &task] {
     s->shuffled = shuffle->count() > 0;

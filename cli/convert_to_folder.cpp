@@ -52,8 +52,10 @@ void require_possible(const fs::path& path, const Origin& origin) {
     if (size <= NAME_MAX) continue;
     throw SampleError(
         origin,
-        fmt::format("its class or file name has {} bytes; names may have {}", size, NAME_MAX),
-        "give the record a shorter class or file name");
+        fmt::format("the class or file name of this record has {} bytes, but names of files may "
+                    "have at most {}",
+                    size, NAME_MAX),
+        "shorten the record's image/class/text or image/filename, or leave the record out");
   }
 }
 
@@ -109,7 +111,8 @@ Converted convert_to_folder(const Conversion& how, const Input& input) {
     const std::string path((*image)["path"].bytes());
     if (!seen.insert(path).second) {
       throw Error("two records would become the same file " + path,
-                  "they have the same class and image/filename; give them different names");
+                  "both records have the same class and the same image/filename: give one of them "
+                  "another image/filename");
     }
     const bool made = (*image)["made"].item<bool>();
     ++(made ? done.images : done.kept);

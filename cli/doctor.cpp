@@ -69,15 +69,18 @@ void add_doctor(CLI::App& app, Task& task, int& status) {
   CLI::App* verb = app.add_subcommand("doctor", "say why a recorded run was slow or stuck");
   verb->add_option(
           "trace", settings->trace,
-          "trace file of the run, written by --trace of `headway train`, `run` or `attach`")
+          "the recorded run to explain: a file that `headway train`, `headway run` or `headway "
+          "attach` wrote with --trace FILE")
       ->required()
       ->check(CLI::ExistingFile);
   verb->add_option("--html", settings->html,
-                   "write the report as one HTML file that opens without a network");
+                   "also write the report to this file, as one HTML page that needs no network");
   verb->add_option("--tensorboard", settings->tensorboard,
-                   "write the run's curves into this folder, for `tensorboard --logdir FOLDER`");
+                   "also write the curves of the run into this folder; see them with: tensorboard "
+                   "--logdir FOLDER");
   verb->add_flag("--follow", settings->follow,
-                 "show a run that is still going, and keep up with its trace until it ends");
+                 "for a run that is still going: keep reading its trace and show the newest state "
+                 "until the run ends");
   verb->add_flag("--json", settings->json,
                  "print the result as one JSON object on standard output");
   verb->footer(

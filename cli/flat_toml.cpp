@@ -175,7 +175,7 @@ std::vector<TomlSetting> parse_flat_toml(std::string_view text, const std::strin
     if (!setting) continue;
     if (!keys.insert(setting->key).second) {
       throw Error(fmt::format("{}:{}: {} is set twice", name, number, setting->key),
-                  "remove one of them");
+                  "remove one of the two lines");
     }
     settings.push_back(*std::move(setting));
   }

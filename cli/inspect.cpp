@@ -269,7 +269,7 @@ std::vector<Picture> pictures_of(const Settings& s, const Input& input) {
 
 void write_sheet(const Settings& s, const Input& input) {
   if (!input.has_images())
-    throw Error(s.dataset + " has no images for a contact sheet", "leave out --sheet");
+    throw Error(s.dataset + " has no images, so --sheet has nothing to draw", "leave out --sheet");
   const std::vector<uint8_t> png = contact_sheet(pictures_of(s, input));
   write_whole(s.sheet, {reinterpret_cast<const char*>(png.data()), png.size()});
 }
@@ -320,11 +320,14 @@ void add_inspect(CLI::App& app, Task& task) {
       "  headway inspect 'records/*.tfrecord' --take 2");
   auto s = std::make_shared<Settings>();
   verb->add_option("DATASET", s->dataset,
-                   "the data to look at: a folder, file or pattern of images, TFRecord, text "
-                   "(.txt) or a skip log (.jsonl)")
+                   "the data to look at: a folder, a file or a pattern such as 'data/*.tfrecord'; "
+                   "images, TFRecord, text (.txt), or the list of skipped samples of an earlier "
+                   "run (.jsonl)")
       ->required();
   s->operators.add_to(*verb);
-  verb->add_option("--take", s->take, "how many elements to look at after each operator")
+  verb->add_option("--take", s->take,
+                   "how many elements (records, images or batches) to read and describe after each "
+                   "step of the processing")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--sheet", s->sheet, "write small pictures of some images to this PNG file")
@@ -333,7 +336,8 @@ void add_inspect(CLI::App& app, Task& task) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_option("--seed", s->seed,
-                   "seed of shuffles, augmentations and the choice of images for --sheet")
+                   "whole number that all random choices follow (--shuffle, --random-..., the "
+                   "images on --sheet): another number gives other choices")
       ->capture_default_str();
   verb->add_flag("--json", s->json, "print the result as one JSON object on standard output");
   verb->callback([s, &task] { task = [s] { inspect(*s); }; });

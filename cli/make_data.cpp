@@ -87,13 +87,13 @@ void prepare_folder(const Settings& s) {
         throw Error(fmt::format("{} holds images made with other settings\n  in the folder  {}\n  "
                                 "wanted         {}",
                                 s.out, made.dump(), mark_of(s).dump()),
-                    "give another folder with --out, or --force to replace the images");
+                    "give another folder with --out, or add --force to replace the images");
       }
       remove_earlier(s);
     }
   } else if (!fs::is_empty(s.out) && !s.force) {
     throw Error(s.out + " is not empty, and what it holds was not made by headway make-data",
-                "give another folder with --out, or --force to write into this one");
+                "give another folder with --out, or add --force to write into this one");
   }
   write_whole(mark.string(), mark_of(s).dump() + "\n");
   if (s.records()) return;

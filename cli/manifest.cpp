@@ -56,7 +56,7 @@ nlohmann::json read_settings(const std::string& path) {
     return settings_in(text);
   } catch (const Error& e) {
     throw Error(fmt::format("{}: {}", path, e.problem()),
-                e.hint().empty() ? "it is damaged: name another folder" : e.hint());
+                e.hint().empty() ? "this file is damaged: give another folder for DST" : e.hint());
   }
 }
 
@@ -80,7 +80,7 @@ nlohmann::json settings_in(std::string_view text) {
   const JsonView manifest(json, "the manifest");
   if (const auto version = manifest.get("version", kVersion); version != kVersion) {
     throw Error(
-        fmt::format("the conversion was begun by another release of Headway (format {}; this "
+        fmt::format("another release of Headway began to write this folder (in format {}, and this "
                     "release reads format {})",
                     version, kVersion),
         "continue with that release, or give another folder for DST");

@@ -47,7 +47,7 @@ TEST_F(ManifestFile, ThatCannotBeReadIsRefusedInPlainWords) {
   EXPECT_TRUE(has(refusal_of("[]"), "is a list, but must be an object"));
   EXPECT_TRUE(has(refusal_of("{}"), "'settings' is missing"));
   EXPECT_TRUE(has(refusal_of(R"({"settings":{"source":)" + deep + "}}"), "levels"));
-  EXPECT_TRUE(has(refusal_of(R"({"version":2,"settings":{}})"), "(format 2;"));
+  EXPECT_TRUE(has(refusal_of(R"({"version":2,"settings":{}})"), "(in format 2,"));
   EXPECT_TRUE(has(refusal_of(std::string(2 << 20, ' ')), "are read into memory at once"));
 }
 

@@ -62,14 +62,17 @@ Ran innermost_of(const CpuSample& sample, NativeStacks& stacks) {
 
 void print_native_samples(pid_t pid, double seconds, LookGuard& guard) {
   const auto user = file_user_of(pid);
-  if (!user) throw Error(fmt::format("process {} cannot be read", pid), why_not_readable(pid));
+  if (!user)
+    throw Error(fmt::format("the threads of process {} cannot be read", pid),
+                why_not_readable(pid));
   std::string why_not;
   const auto sampler = CpuSampler::open(kSamplesPerSecond, why_not);
   if (!sampler)
-    throw Error("the functions that run on the cores (native code) cannot be recorded", why_not);
+    throw Error("--samples cannot record which C and C++ functions use the CPU", why_not);
   if (!sampler->follow(pid))
-    throw Error("the process has more threads than this user may watch",
-                "raise the limit on open files (ulimit -n), or run headway as root");
+    throw Error(
+        fmt::format("process {} has more threads than this user may watch at the same time", pid),
+        "raise the limit on open files in this shell (ulimit -n 65536), or run headway as root");
   NativeImages images;
   NativeStacks stacks(pid, *user, images);
   std::map<Ran, int64_t> counts;
@@ -97,7 +100,9 @@ void print_native_samples(pid_t pid, double seconds, LookGuard& guard) {
 
 void print_native_stacks(pid_t pid, LookGuard& guard) {
   const auto user = file_user_of(pid);
-  if (!user) throw Error(fmt::format("process {} cannot be read", pid), why_not_readable(pid));
+  if (!user)
+    throw Error(fmt::format("the threads of process {} cannot be read", pid),
+                why_not_readable(pid));
   NativeImages images;
   NativeStacks stacks(pid, *user, images);
   Json out{{"pid", pid}, {"threads", Json::array()}};

@@ -36,7 +36,9 @@ std::pair<float, float> bounds(const std::string& text) {
 
 Layout layout_of(const std::string& text) {
   if (text != "chw" && text != "hwc")
-    throw Error(fmt::format("'{}' is not a layout: use 'chw' or 'hwc'", text));
+    throw Error(fmt::format(
+        "'{}' is not an order of dimensions: use 'chw' (channels first) or 'hwc' (channels last)",
+        text));
   return text == "chw" ? Layout::kCHW : Layout::kHWC;
 }
 
@@ -220,7 +222,8 @@ std::vector<Operator> OperatorOptions::decoded(std::vector<Operator> operators, 
       std::any_of(operators.begin(), operators.end(), needs_pixels) || decode_ || decoding.always;
   if (wanted && !input.has_images()) {
     throw Error(fmt::format("{} ({}) has no images to decode", input.name, input.what()),
-                "leave out the operators that work on images, or give a dataset with images");
+                "leave out the options that work on images (--decode, --resize, --random-flip "
+                "...), or give a dataset with images");
   }
   if (!input.has_images() || !wanted) return operators;
   std::vector<Operator> added;

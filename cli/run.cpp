@@ -125,16 +125,19 @@ void add_run(CLI::App& app, Task& task, int& status) {
       ->required();
   verb->add_option(
       "--json-out", settings->json_out,
-      "write the verdict as JSON to this file and keep it up to date while the command runs");
+      "write the verdict (healthy, slow or stuck, and why) as JSON to this file, and keep it up to "
+      "date while the command runs");
   verb->add_option("--trace", settings->trace,
-                   "write a trace of the run to this file; `headway doctor FILE` explains it");
+                   "record what happens in the run (a trace) in this file; `headway doctor FILE` "
+                   "then says why it was slow or stuck");
   verb->add_option(
           "--report-every", settings->report_every_s,
           "print a report every so many seconds (default: only when a new problem is found)")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--native-table", settings->native_table,
-                   "file that says what your libraries' functions do (example: "
-                   "headway/probe/native/native.table)");
+                   "text file that says what the C and C++ functions of your own libraries do, one "
+                   "line KIND LIBRARY FUNCTION for each, as in: decodes libmine * (default: only "
+                   "well-known libraries are recognized)");
   verb->add_flag("--quiet", settings->quiet,
                  "do not print Headway's own messages to standard error");
   verb->footer(

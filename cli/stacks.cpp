@@ -58,7 +58,12 @@ Json json_of(const PythonThread& thread, pid_t pid, pid_t tid) {
 void print_stacks(pid_t pid, int count, double interval_ms, LookGuard& guard) {
   std::string problem;
   const auto runtime = guard.during([&] { return find_python(pid, &problem); });
-  if (!runtime) throw Error(problem, why_not_readable(pid));
+  if (!runtime) {
+    const std::string why = why_not_readable(pid);
+    throw Error(problem, why.empty() ? "give the process ID of a Python program: `headway attach` "
+                                       "without an ID lists what looks like training"
+                                     : why);
+  }
   PythonStacks stacks = guard.during([&] { return PythonStacks(pid, *runtime); });
   const std::string version = fmt::format("{}.{}", runtime->version.major, runtime->version.minor);
   for (int i = 0; i < count && !interrupted(); ++i) {
@@ -68,8 +73,8 @@ void print_stacks(pid_t pid, int count, double interval_ms, LookGuard& guard) {
     const PythonThreads threads = guard.during([&] { return stacks.read(kPatienceS); });
     const int64_t ended = now_ns();
     if (threads.read.empty())
-      throw Error(fmt::format("process {} cannot be read", pid),
-                  "it may have ended: check with ps whether it still runs");
+      throw Error(fmt::format("the Python threads of process {} cannot be read", pid),
+                  fmt::format("it may have ended: check with `ps {}` whether it still runs", pid));
     const std::map<pid_t, pid_t> numbers = outside_numbers(pid);
     Json out{{"pid", pid},
              {"python", version},

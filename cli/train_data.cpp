@@ -30,8 +30,9 @@ Dataset labelled(const Input& input) {
   if (input.kind == InputKind::kImageFolder) return input.dataset;
   if (input.kind != InputKind::kRecords || input.image_key.empty() || input.label_key.empty()) {
     throw Error(fmt::format("{} ({}) has no images with labels", input.name, input.what()),
-                "give a folder with a folder per class, or TFRecord files with an encoded image "
-                "and a label: `headway inspect` shows what is there");
+                "give a folder with one folder of images per class, or TFRecord files whose "
+                "records hold an encoded image and a label; see what these hold: headway inspect " +
+                    input.name);
   }
   const std::string image = input.image_key, label = input.label_key;
   return input.dataset

@@ -65,7 +65,8 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       ->capture_default_str();
   data->add_option(
           "--size", s.size,
-          "resize images to this many pixels in width and height (default: 64 for small, else 224)")
+          "resize images to this many pixels in width and height (default: 64 with --model small, "
+          "else 224)")
       ->check(positive);
   data->add_option("--classes", s.classes,
                    "number of classes (default: one per folder; for TFRecord files the largest "
@@ -112,8 +113,8 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       ->capture_default_str();
   learning
       ->add_option("--weight-decay", s.weight_decay,
-                   "weight decay, decoupled from the gradient (default: 0.004 for adamw, none for "
-                   "the others)")
+                   "weight decay: shrink all weights a little in each step, which helps against "
+                   "overfitting (default: 0.004 for adamw, 0 for the others)")
       ->check(finite)
       ->check(not_negative);
   learning
@@ -124,26 +125,30 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       ->capture_default_str();
   learning
       ->add_option("--warmup", s.warmup,
-                   "raise the learning rate from 0 to its full value over this many steps")
+                   "raise the learning rate from 0 to its full value over this many steps at the "
+                   "start (default: 0); helps when the loss grows at first")
       ->check(not_negative);
   learning
       ->add_option("--label-smoothing", s.label_smoothing,
-                   "label smoothing of the loss, 0 (none) to 0.9; 0.1 is common")
+                   "label smoothing: how far to train towards less than full certainty, 0 (none, "
+                   "the default) to 0.9; 0.1 is common")
       ->check(finite)
       ->check(CLI::Range(0.0, 0.9));
   learning
       ->add_option("--clip-norm", s.clip_norm,
-                   "scale all gradients down when their common norm is larger than this (default: "
-                   "no clipping)")
+                   "scale all gradients down when their common norm is larger than this, which "
+                   "helps when the loss jumps or becomes NaN (default: never; 1 is common)")
       ->check(finite)
       ->check(positive);
   learning
       ->add_option("--accumulate", s.accumulate,
-                   "average the gradients of this many batches before each update of the weights")
+                   "average the gradients of this many batches before each update of the weights "
+                   "(default: 1): acts like a larger batch, without more memory")
       ->check(positive);
   learning
       ->add_option("--patience", s.patience,
-                   "stop early when the (validation) loss has not improved for this many epochs")
+                   "stop early when the loss (the validation loss, if there is validation data) "
+                   "has not improved for this many epochs (default: never)")
       ->check(positive);
 
   auto* machine = app.add_option_group("Machine");
@@ -154,7 +159,8 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       ->capture_default_str();
   machine
       ->add_option("--precision", s.precision,
-                   "number type of matrix products: float32 or bfloat16; weights stay float32")
+                   "number type of matrix products: float32 or bfloat16, which is faster on newer "
+                   "GPUs and less exact; weights stay float32")
       ->check(CLI::IsMember({"float32", "bfloat16"}))
       ->capture_default_str();
   machine
@@ -169,7 +175,8 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       ->check(positive);
   machine
       ->add_option("--seed", s.seed,
-                   "seed of the initial weights, the order of the data and the augmentation")
+                   "whole number that the initial weights, the order of the data and --augment "
+                   "follow: another number gives others")
       ->capture_default_str();
 
   auto* keeping = app.add_option_group("Keeping");
@@ -185,13 +192,16 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
                    "how many of the newest checkpoints to keep; older ones are deleted")
       ->check(positive)
       ->capture_default_str();
-  keeping->add_flag("--resume", s.resume, "continue from the newest checkpoint");
+  keeping->add_flag("--resume", s.resume,
+                    "continue an earlier run from the newest checkpoint in its folder (see "
+                    "--checkpoint); without a checkpoint, start from the beginning");
   keeping->add_option("--save", s.save,
                       "write the trained weights to this file at the end, in safetensors format");
   keeping->add_option("--csv", s.csv,
                       "write loss and metrics to this CSV file, one line per epoch");
   keeping->add_option("--trace", s.trace,
-                      "write a trace of the run to this file; `headway doctor FILE` explains it");
+                      "record what happens in the run (a trace) in this file; `headway doctor "
+                      "FILE` then says why it was slow or stuck");
   keeping
       ->add_option("--when-stuck", s.when_stuck,
                    "what to do when training is stuck: go-on (wait), stop (with a checkpoint if "
@@ -204,8 +214,9 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       "--live", s.live,
       "fill the terminal with a live view of the data pipeline, the steps and problems found");
   keeping->add_flag("--replay,--probe", s.replay,
-                    "before training, run one batch repeatedly to measure what faster loading or a "
-                    "larger batch would gain");
+                    "before training, train one batch again and again for some seconds to measure "
+                    "how much faster loading or a larger batch would help (weights are put back); "
+                    "--probe is another name of this option");
   keeping->add_flag("--summary", s.summary,
                     "print the model's layers and the memory they take before training");
   keeping->add_flag("--json", s.json,

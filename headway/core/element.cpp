@@ -10,11 +10,16 @@
 namespace headway {
 namespace {
 
-[[noreturn]] void missing(const Element& element, const Name& name) {
+std::vector<std::string> names_of(const Element& element) {
   std::vector<std::string> names;
   for (const Field& f : element.fields()) names.push_back(f.name.str());
+  return names;
+}
+
+[[noreturn]] void missing(const Element& element, const Name& name) {
   throw Error(
-      fmt::format("the element has no field '{}', only [{}]", name.str(), fmt::join(names, ", ")),
+      fmt::format("the element has no field '{}', only [{}]", name.str(),
+                  fmt::join(names_of(element), ", ")),
       "use one of these fields, or add the field with .map() first");
 }
 
@@ -49,8 +54,11 @@ Tensor& Element::operator[](Name name) {
 const Tensor& Element::operator[](Name name) const { return const_cast<Element&>(*this)[name]; }
 
 void Element::not_single() const {
-  throw Error(fmt::format("an element with {} fields cannot be used as a single value", size()),
-              "choose one field: element[\"name\"]");
+  const std::vector<std::string> names = names_of(*this);
+  throw Error(fmt::format("this element has {} fields [{}], so it cannot be used as a single value",
+                          size(), fmt::join(names, ", ")),
+              fmt::format("choose one field, as in element[\"{}\"]",
+                          names.empty() ? "name" : names.front()));
 }
 
 void Element::set(Name name, Tensor value) {

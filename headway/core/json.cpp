@@ -85,12 +85,13 @@ bool read_line(std::istream& in, std::string& line, size_t max_bytes) {
 
 JsonView JsonView::operator[](const char* key) const {
   if (const auto found = find(key)) return *found;
-  throw Error(fmt::format("'{}' is missing", key));
+  throw Error(fmt::format("in the JSON, '{}' is missing", key));
 }
 
 JsonView JsonView::at(size_t i) const {
   if (i < size()) return JsonView((*value_)[i], name_);
-  throw Error(fmt::format("'{}' is a list of only {} values", name_, size()));
+  throw Error(fmt::format("in the JSON, '{}' is a list of {} values, but must have at least {}",
+                          name_, size(), i + 1));
 }
 
 std::optional<JsonView> JsonView::find(std::string_view key) const {
@@ -109,7 +110,8 @@ const Json& JsonView::expect(Json::value_t kind, const char* wanted) const {
 }
 
 void JsonView::wrong(const char* wanted) const {
-  throw Error(fmt::format("'{}' is {}, but must be {}", name_, kind_of(*value_), wanted));
+  throw Error(
+      fmt::format("in the JSON, '{}' is {}, but must be {}", name_, kind_of(*value_), wanted));
 }
 
 double JsonView::number() const {

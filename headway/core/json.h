@@ -51,7 +51,7 @@ bool read_line(std::istream& in, std::string& line, size_t max_bytes = JsonLimit
 // Lives no longer than the JSON it looks at.
 class JsonView {
  public:
-  explicit JsonView(const nlohmann::json& value, std::string_view name = "the JSON")
+  explicit JsonView(const nlohmann::json& value, std::string_view name = "the whole")
       : value_(&value), name_(name) {}
 
   JsonView operator[](const char* key) const;

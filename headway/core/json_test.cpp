@@ -57,15 +57,17 @@ TEST(Json, ValuesOfTheWrongKindAreToldByTheirName) {
   const nlohmann::json json = parse_json(R"({"loss":[],"step":"7","many":1e30,"on":1,"n":-1})");
   const JsonView view(json);
   EXPECT_EQ(problem_of([&] { view["loss"].as<double>(); }),
-            "'loss' is a list, but must be a number");
-  EXPECT_EQ(problem_of([&] { view["loss"].at(0); }), "'loss' is a list of only 0 values");
+            "in the JSON, 'loss' is a list, but must be a number");
+  EXPECT_EQ(problem_of([&] { view["loss"].at(0); }),
+            "in the JSON, 'loss' is a list of 0 values, but must have at least 1");
   EXPECT_EQ(problem_of([&] { view["step"].as<int64_t>(); }),
-            "'step' is a text, but must be a whole number in the allowed range");
+            "in the JSON, 'step' is a text, but must be a whole number in the allowed range");
   EXPECT_NE(problem_of([&] { view["many"].as<int64_t>(); }), "");
   EXPECT_NE(problem_of([&] { view["n"].as<uint32_t>(); }), "");
   EXPECT_NE(problem_of([&] { view["on"].as<bool>(); }), "");
-  EXPECT_EQ(problem_of([&] { view["none"]; }), "'none' is missing");
-  EXPECT_EQ(problem_of([&] { view["step"]["deeper"]; }), "'step' is a text, but must be an object");
+  EXPECT_EQ(problem_of([&] { view["none"]; }), "in the JSON, 'none' is missing");
+  EXPECT_EQ(problem_of([&] { view["step"]["deeper"]; }),
+            "in the JSON, 'step' is a text, but must be an object");
 }
 
 TEST(Json, ListsPairsAndMapsAreReadWhole) {

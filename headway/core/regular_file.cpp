@@ -53,7 +53,7 @@ const char* kind_of(mode_t mode) {
 void require_regular(const std::string& path, const struct stat& status) {
   if (S_ISREG(status.st_mode)) return;
   if (S_ISDIR(status.st_mode)) throw_io_error(path, "cannot read", EISDIR);
-  throw SampleError({path}, fmt::format("{}, not a file", kind_of(status.st_mode)),
+  throw SampleError({path}, fmt::format("it is {}, not an ordinary file", kind_of(status.st_mode)),
                     "leave it out, or copy its content into an ordinary file");
 }
 
@@ -108,7 +108,8 @@ void throw_too_large(const std::string& path, uint64_t size_bytes, uint64_t most
       {path},
       fmt::format("the file has {} bytes, but at most {} bytes are read into memory at once",
                   size_bytes, most_bytes),
-      "check that this is the right file (it may be a sparse file, mostly empty)");
+      "check that this is the right file (a sparse file, mostly empty, can look this large), or "
+      "split it");
 }
 
 }  // namespace headway

@@ -59,17 +59,20 @@ TEST_F(RegularFile, IsReadWholeWhateverItsSize) {
 // Each of these would wait for ever, or never end, if it were opened and read blindly.
 TEST_F(RegularFile, WhatIsNoneIsRefusedAtOnceByNameAndKind) {
   ASSERT_EQ(::mkfifo(path("pipe.jpg").c_str(), 0600), 0);
-  EXPECT_EQ(refusal(path("pipe.jpg")), path("pipe.jpg") + ": a named pipe, not a file");
+  EXPECT_EQ(refusal(path("pipe.jpg")),
+            path("pipe.jpg") + ": it is a named pipe, not an ordinary file");
 
   const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   std::strncpy(address.sun_path, path("socket.hwidx").c_str(), sizeof address.sun_path - 1);
   ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  EXPECT_EQ(refusal(path("socket.hwidx")), path("socket.hwidx") + ": a socket, not a file");
+  EXPECT_EQ(refusal(path("socket.hwidx")),
+            path("socket.hwidx") + ": it is a socket, not an ordinary file");
   ::close(socket);
 
   std::filesystem::create_symlink("/dev/zero", path("zero.tfrecord"));
-  EXPECT_EQ(refusal(path("zero.tfrecord")), path("zero.tfrecord") + ": a device, not a file");
+  EXPECT_EQ(refusal(path("zero.tfrecord")),
+            path("zero.tfrecord") + ": it is a device, not an ordinary file");
   EXPECT_EQ(refusal(folder_), folder_ + ": cannot read: Is a directory");
 }
 

@@ -201,7 +201,7 @@ Tensor Tensor::reshaped(const Shape& shape) const {
   if (shape.count() != count()) {
     throw Error(fmt::format("reshape: {} values of shape {} cannot be reshaped to {}", count(),
                             this->shape().str(), shape.str()),
-                "the number of values must stay the same");
+                "give a shape with the same number of values");
   }
   if (data_) return view(dtype_, shape, data_, storage_);
   if (shape.rank() == 0) return *this;
@@ -264,7 +264,8 @@ bool Tensor::same(const Tensor& other) const {
 
 void Tensor::wrong_type(DType wanted) const {
   throw Error(fmt::format("a tensor of type {} was read as {}", name_of(dtype_), name_of(wanted)),
-              "read it with its own type, or convert it first");
+              fmt::format("read it as {}, or convert it to {} first", name_of(dtype_),
+                          name_of(wanted)));
 }
 
 }  // namespace headway

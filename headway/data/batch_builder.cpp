@@ -131,8 +131,9 @@ void BatchBuilder::mismatch(const Column& column, int64_t row, const Tensor& val
                           "batch have {} of shape {}",
                           column.name.str(), first_sample_ + row, name_of(value.dtype()),
                           value.shape().str(), name_of(column.dtype), column.shape.str()),
-              ragged ? "resize images before batching, or use padded_batch for sequences"
-                     : "give every sample the same type and rank in a map before");
+              ragged ? "resize images before .batch(), or use .padded_batch() for sequences"
+                     : "give every sample the same type and number of dimensions, with a .map() "
+                       "before .batch()");
 }
 
 void BatchBuilder::wrong_fields(int64_t row, const Element& sample) const {
@@ -142,7 +143,7 @@ void BatchBuilder::wrong_fields(int64_t row, const Element& sample) const {
   throw Error(
       fmt::format("batch: sample {} has the fields [{}], but other samples in the batch have [{}]",
                   first_sample_ + row, fmt::join(have, ", "), fmt::join(want, ", ")),
-      "give every sample the same fields");
+      "give every sample the same fields, with a .map() before .batch()");
 }
 
 }  // namespace headway

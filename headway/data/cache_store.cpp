@@ -83,11 +83,12 @@ class FileCache : public CacheStore {
  public:
   FileCache(const std::string& path, const std::string& description) : path_(path) {
     fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
-    if (fd_ < 0) fail("open", "name a file in a folder that exists and can be written");
+    if (fd_ < 0)
+      fail("open", "give a file in a folder that exists and that this user may write to");
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
       ::close(fd_);
       throw Error(fmt::format("cache: the cache file {} is in use by another process", path),
-                  "give each process a cache file of its own");
+                  "wait for it to end, or give each process a cache file of its own");
     }
     try {
       MutexLock lock(mu_);
@@ -111,7 +112,7 @@ class FileCache : public CacheStore {
     read(place.offset, payload.data(), payload.size());
     if (crc32c(payload) != place.crc) {
       throw SampleError({path_, static_cast<int64_t>(place.offset)},
-                        "a cached element is damaged (its checksum is wrong)",
+                        "an element in the cache file is damaged (its checksum is wrong)",
                         "delete the cache file; Headway makes it again");
     }
     return decode_element(payload);
@@ -216,8 +217,9 @@ class FileCache : public CacheStore {
     struct stat status;
     if (::fstat(fd_, &status) != 0) fail("look at", "check the disk");
     if (S_ISREG(status.st_mode)) return static_cast<uint64_t>(status.st_size);
-    throw Error(fmt::format("cache: {} is not an ordinary file", path_),
-                "give another file for the cache");
+    throw Error(
+        fmt::format("cache: {} is a folder, a device or a pipe, not an ordinary file", path_),
+        "give an ordinary file, or a name that does not exist yet, in .cache(FILE)");
   }
 
   // What does not begin as a cache of this version is somebody else's and stays as it is.
@@ -226,14 +228,14 @@ class FileCache : public CacheStore {
     if (!start.starts_with(kMagic) || start.size() == kMagic.size()) {
       throw Error(
           fmt::format("cache: {} is not a cache file of Headway, so it is not overwritten", path_),
-          "give another file for the cache, or delete this one if it is not needed");
+          "give another file in .cache(FILE), or delete this one if it is not needed");
     }
     if (const char version = start[kMagic.size()]; version != kVersion) {
       throw Error(
           fmt::format(
               "cache: {} is a cache file of version {:?}, but this headway reads version {:?}",
               path_, version, kVersion),
-          "delete the file (Headway makes it again), or give another file for the cache");
+          "delete the file (Headway makes it again), or give another file in .cache(FILE)");
     }
   }
 
@@ -252,7 +254,7 @@ class FileCache : public CacheStore {
         fmt::format(
             "cache: {} was made by another dataset\n  in the file:   {}\n  this dataset:  {}",
             path_, stored, description),
-        "delete the file (Headway makes it again), or give another file for the cache");
+        "delete the file (Headway makes it again), or give another file in .cache(FILE)");
   }
 
   // The valid entries; what follows them is cut off.

@@ -54,8 +54,9 @@ class CursorReader {
   static constexpr int64_t kLargest = int64_t{1} << 53;  // far from where sums of them overflow
 
   [[noreturn]] static void damaged() {
-    throw Error("the saved position of the pipeline is invalid",
-                "it is damaged or was saved by another version of Headway: start without it");
+    throw Error("the saved position (state) of the pipeline is invalid",
+                "it is damaged or was saved by another release of Headway: start from the "
+                "beginning of the data, without .state in StartOptions");
   }
 
   const std::vector<int64_t>& words_;

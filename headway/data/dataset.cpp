@@ -216,11 +216,14 @@ Element Dataset::at(int64_t i, int64_t epoch) const {
   if (!node_->indexed()) {
     throw Error(fmt::format("at({}): elements of this dataset cannot be read by their number:\n{}",
                             i, describe()),
-                "use sources with an index and no filter, or cache() it first");
+                "read the elements in order, or add .cache() before at(); files, tensors and "
+                "uncompressed TFRecord files without .filter() can be read by number");
   }
   if (const int64_t n = cardinality(); i < 0 || (n >= 0 && i >= n)) {
-    throw Error(fmt::format("at({}): there is no such element, the dataset has {}", i, n),
-                "elements are counted from 0");
+    throw Error(n >= 0 ? fmt::format("at({}): there is no such element, the dataset has {}", i, n)
+                       : fmt::format("at({}): there is no such element", i),
+                n > 0 ? fmt::format("elements are counted from 0: give 0 to {}", n - 1)
+                      : "elements are counted from 0");
   }
   Element element;
   chain.at(i, epoch, {.seed = options_.seed.value_or(0)}, element);

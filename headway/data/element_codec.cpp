@@ -21,7 +21,8 @@ void put_bytes(std::string& out, std::string_view bytes) {
 }
 
 [[noreturn]] void damaged() {
-  throw Error("a cached element is damaged", "delete the cache file; Headway makes it again");
+  throw Error("an element in the cache file is damaged",
+              "delete the cache file; Headway makes it again");
 }
 
 class Reader {

@@ -293,8 +293,8 @@ TEST(Failure, AnImageBeyondTheBudgetIsNamedWithTheArithmetic) {
   const std::string path = folder.write("large.png", image_bytes(1500, 2000));
   const Dataset d = files(std::vector{path}).decode_image();
   expect_error(error_of(d.with_options({.ram_budget_bytes = 4 << 20})),
-               "large.png: decode: 1500 x 2000 pixels of 3 x 1 bytes take 8 MB, more than the RAM "
-               "budget of 4");
+               "large.png: decode: an image of 1500 x 2000 pixels of 3 x 1 bytes takes 8 MB, more "
+               "than the RAM budget of 4");
   EXPECT_EQ(
       error_of(d.resize({.height = 10, .width = 10}).with_options({.ram_budget_bytes = 4 << 20}))
           .problem(),

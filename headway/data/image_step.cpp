@@ -151,9 +151,12 @@ void check_step(const ImageStep& step) {
                         "use uint8, uint16 or float32");
           },
           [](const NormalizeStep& s) {
-            for (float d : s.deviation) {
-              if (!(d > 0))
-                throw Error("normalize: each standard deviation must be greater than 0");
+            for (size_t i = 0; i < s.deviation.size(); ++i) {
+              if (s.deviation[i] > 0) continue;
+              throw Error(fmt::format("normalize: the standard deviation of channel {} (counted "
+                                      "from 0) is {:g}, but must be greater than 0",
+                                      i, s.deviation[i]),
+                          "give a number above 0 for each channel; 1 leaves values as they are");
             }
           },
           [](const StandardizeStep&) {},

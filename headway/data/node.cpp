@@ -20,14 +20,20 @@ void Node::at(int64_t i, int64_t epoch, const SampleContext& context, Element& o
   const SampleOpPtr op = sample_op();
   if (!op)
     throw Error("elements of " + describe() + " cannot be read by their number",
-                "read the elements in order, or .cache() them first");
+                "read the elements in order, or add .cache() to the dataset first");
   SampleContext own{context.seed, epoch, i, nullptr, context.ram};
   input()->at(i, epoch, own, out);
   op->apply(out, own);
 }
 
+<<<<<<< HEAD
 std::unique_ptr<Iterator> Node::iterate(Runtime&, int64_t, int) const {
   throw Error(describe() + " cannot be iterated on its own");  // indexed nodes run by number
+=======
+std::unique_ptr<Iterator> Node::iterate(Run&, int64_t, int) const {
+  throw Error(describe() + " can only be read by number, not in order",  // else runs_by_number()
+              "please report this as a bug of Headway");
+>>>>>>> words
 }
 
 OpFacts Node::facts() const {

@@ -74,7 +74,8 @@ struct SavedPosition {
 SavedPosition parse_position(const std::string& text) try {
   const nlohmann::json json = parse_json(text);
   const JsonView in(json);
-  if (in["format"].as<std::string>() != kFormat) throw Error("it has another format");
+  if (in["format"].as<std::string>() != kFormat)
+    throw Error("it has another format than this release of Headway writes");
   SavedPosition out;
   out.pipeline = in["pipeline"].as<std::string>();
   Cursor counts;
@@ -85,7 +86,8 @@ SavedPosition parse_position(const std::string& text) try {
   return out;
 } catch (const Error& e) {
   throw Error("this is not a saved position of a pipeline: " + e.problem(),
-              "give what Pipeline::save() returned");
+              "give what Pipeline::save() of the same release returned, unchanged, or start "
+              "without it");
 }
 
 void relax() {

@@ -22,14 +22,15 @@ void BudgetedRoom::take(int64_t height, int64_t width, int64_t channels, DType d
     throw SampleError(
         origin_,
         fmt::format(
-            "{} x {} pixels of {} x {} bytes take {} MB{}, more than the RAM budget of {} MB",
+            "an image of {} x {} pixels of {} x {} bytes takes {} MB{}, more than the RAM budget "
+            "of {} MB",
             height, width, channels, each, bytes >> 20,
             taken_bytes_ == bytes
                 ? ""
                 : fmt::format(", {} MB with the memory that decoding needs", taken_bytes_ >> 20),
             limit >> 20),
-        "raise ram_budget_bytes, make the image smaller first, or resize or crop right after "
-        "decoding, which then needs less memory");
+        "raise ram_budget_bytes (.with_options({.ram_budget_bytes = ...})), make the image file "
+        "smaller, or resize or crop right after decoding, which then needs less memory");
   }
   if (context_.granted_bytes && taken_bytes_ > *context_.granted_bytes &&
       taken_bytes_ > limit / kSmallShare) {

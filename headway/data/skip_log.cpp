@@ -47,7 +47,7 @@ SkipLog::SkipLog(ErrorPolicy policy) : policy_(std::move(policy)) {
   file_ = std::fopen(policy_.log.c_str(), "ae");
   if (!file_) {
     throw Error(fmt::format("cannot open the skip log {}: {}", policy_.log, std::strerror(errno)),
-                "give a file in a folder that exists and can be written to");
+                "give a file in a folder that exists and that this user may write to");
   }
 }
 
@@ -73,19 +73,23 @@ void SkipLog::note(std::exception_ptr error) {
     if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0) {
       throw Error(
           fmt::format("cannot write the skip log {}: {}", policy_.log, std::strerror(errno)),
-          "free some disk space, or write the skip log to another disk");
+          "if the disk is full, free some space, or write the skip log to another disk");
     }
   }
   const bool over_rate = seen_ >= kRateNeeds && double(skipped_) > policy_.max_rate * double(seen_);
   if (skipped_ <= policy_.max_count && !over_rate) return;
   throw Error(
-      fmt::format(
-          "{} of {} samples were bad, more than are allowed to be skipped; the last one: {}",
-          skipped_, seen_, bad.problem()),
+      fmt::format("{} of {} samples were bad, but only {} may be skipped; the last one: {}",
+                  skipped_, seen_,
+                  over_rate ? fmt::format("{:.3g}%", 100 * policy_.max_rate)
+                            : std::to_string(policy_.max_count),
+                  bad.problem()),
       policy_.log.empty()
-          ? "repair the data, allow more errors, or give a skip log file, "
-            "which lists every bad sample"
-          : "see " + policy_.log + " for every bad sample; repair them or allow more errors");
+          ? "repair the data, allow more to be skipped (ErrorPolicy, --skip-errors), or give a "
+            "file that will list every bad sample (ErrorPolicy.log, --skip-log)"
+          : "see " + policy_.log +
+                " for every bad sample; repair them, or allow more to be skipped (ErrorPolicy, "
+                "--skip-errors)");
 }
 
 void SkipLog::count_good(int64_t samples) {
@@ -112,7 +116,8 @@ void SkipLog::restore(int64_t skipped, int64_t seen) {
 std::vector<SkipEntry> SkipLog::read(const std::string& path) {
   std::ifstream in(path);
   if (!in)
-    throw Error("cannot open the skip log " + path, "check that the file exists and may be read");
+    throw Error(fmt::format("cannot open the skip log {}: {}", path, std::strerror(errno)),
+                "check that the file exists and that this user may read it");
   std::vector<SkipEntry> entries;
   int64_t number = 0;
   try {

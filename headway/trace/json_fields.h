@@ -73,7 +73,8 @@ inline int64_t count_in(const JsonView& in) {
   constexpr int64_t kLargest = int64_t{1} << 53;
   const auto count = in.as<int64_t>();
   if (count >= -kLargest && count <= kLargest) return count;
-  throw Error(fmt::format("'{}' is {}, but must be between -2^53 and 2^53", in.name(), count));
+  throw Error(
+      fmt::format("the field '{}' is {}, but must be between -2^53 and 2^53", in.name(), count));
 }
 
 // A field that is missing keeps its value.
@@ -93,7 +94,8 @@ void from_json(const JsonView& in, T& value) {
   } else if constexpr (HasTexts<T>) {
     const auto text = in.as<std::string>();
     const auto known = from_text<T>(text);
-    if (!known) throw Error(fmt::format("'{}' has the unknown value '{}'", in.name(), text));
+    if (!known)
+      throw Error(fmt::format("the field '{}' has the unknown value '{}'", in.name(), text));
     value = *known;
   } else {
     value = in.as<T>();

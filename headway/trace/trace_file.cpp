@@ -69,7 +69,8 @@ void check_head(const std::string& head, const std::string& name) {
   const std::optional<int64_t> version = version_in(head);
   if (!version) {
     throw Error(name + " is not a trace of Headway",
-                "give a file that --trace of `headway train`, `run` or `attach` wrote");
+                "give a file that `headway train`, `headway run` or `headway attach` wrote with "
+                "--trace FILE");
   }
   if (*version != kTraceVersion) {
     throw Error(fmt::format("{} is a trace of version {}, but this headway reads version {}", name,
@@ -172,7 +173,8 @@ Trace parse_trace(std::istream& in, const std::string& name) {
   }
   if (!begun) {
     throw Error(name + " is empty",
-                "give a file that --trace of `headway train`, `run` or `attach` wrote");
+                "give a file that `headway train`, `headway run` or `headway attach` wrote with "
+                "--trace FILE");
   }
   return trace;
 }

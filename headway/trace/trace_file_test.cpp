@@ -141,15 +141,18 @@ TEST(TraceFile, ALineNestedTooDeepIsNamed) {
 
 TEST(TraceFile, AValueOfTheWrongKindIsNamedInPlainWords) {
   EXPECT_EQ(problem_of(kHead + R"({"kind":"sample","steps":[]})" + "\n{}\n"),
-            "run.trace:2: 'steps' is a list, but must be a whole number in the allowed range");
+            "run.trace:2: in the JSON, 'steps' is a list, but must be a whole number in the "
+            "allowed range");
   EXPECT_EQ(problem_of(kHead + R"({"kind":"outside","pid":1e300})" + "\n{}\n"),
-            "run.trace:2: 'pid' is a number, but must be a whole number in the allowed range");
+            "run.trace:2: in the JSON, 'pid' is a number, but must be a whole number in the "
+            "allowed range");
   EXPECT_EQ(problem_of(kHead + R"({"kind":"sample","steps":9223372036854775807})" + "\n{}\n"),
-            "run.trace:2: 'steps' is 9223372036854775807, but must be between -2^53 and 2^53");
+            "run.trace:2: the field 'steps' is 9223372036854775807, but must be between -2^53 and "
+            "2^53");
   EXPECT_EQ(problem_of(kHead + R"({"kind":7})" + "\n{}\n"),
-            "run.trace:2: 'kind' is a number, but must be a text");
+            "run.trace:2: in the JSON, 'kind' is a number, but must be a text");
   EXPECT_EQ(problem_of(kHead + R"({"kind":"epoch","logs":[["loss"]]})" + "\n{}\n"),
-            "run.trace:2: 'logs' is a list, but must be a list of two");
+            "run.trace:2: in the JSON, 'logs' is a list, but must be a list of two");
   EXPECT_EQ(problem_of(R"({"kind":"headway-trace","version":[]})"),
             "run.trace is not a trace of Headway");
 }

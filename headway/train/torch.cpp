@@ -30,8 +30,10 @@ class ModuleNode : public LayerNode {
     if (output_.rank() > 0) return output_;
     for (const int64_t size : input) {
       if (size == kAny)
-        throw Error("the size of a module's input is not known (kAny)",
-                    "set .output to the shape of the module's output");
+        throw Error("the shape of a module's output cannot be found, because a size of its input "
+                    "is not known (kAny)",
+                    "set .output of module_layer to the shape that the module gives for one "
+                    "sample");
     }
     const torch::NoGradGuard guard;
     const bool was_training = module_->is_training();
@@ -89,7 +91,8 @@ std::vector<NamedWeight> weights_of(const LoopOptions& options) {
     weights.push_back({name, value, value.requires_grad()});
   }
   if (weights.empty()) {
-    throw Error("loop: no weights to train are given", "set .model, .module or .parameters");
+    throw Error("loop: no weights to train are given",
+                "set .model, .module or .parameters in LoopOptions");
   }
   return weights;
 }
@@ -149,7 +152,8 @@ History loop(const Dataset& dataset, std::function<torch::Tensor(Batch&)> loss,
              LoopOptions options) {
   if (options.fit.validation) {
     throw Error("loop: .fit.validation is set, but loop() cannot evaluate a dataset",
-                "remove .fit.validation, and evaluate the dataset in .validate");
+                "remove .fit.validation; evaluate that dataset in a function of your own, given as "
+                ".validate in LoopOptions");
   }
   LoopSpec spec;
   spec.optimizer = options.optimizer;

@@ -141,7 +141,7 @@ class Attach(VerbTest):
         process = subprocess.Popen(["sleep", "60"])
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        self.assertIn("the process runs no Python", self.not_watched(process.pid))
+        self.assertIn("the process does not run Python", self.not_watched(process.pid))
 
     def test_the_statuses_are_in_the_help(self):
         self.assertIn("4 not watched", self.headway("attach", "--help").stdout)

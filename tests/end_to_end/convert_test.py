@@ -117,7 +117,7 @@ class Convert(VerbTest):
     def test_a_name_that_no_file_can_have_is_of_its_record(self):
         jpeg = (self.shapes("photos", 10) / "circle/000000.jpg").read_bytes()
         write_record(self.folder / "long.tfrecord", {"image/encoded": jpeg, "image/filename": b"n" * 300 + b".jpg"})
-        self.assertIn("long.tfrecord at byte 0: unpack: its class or file name has 304 bytes",
+        self.assertIn("long.tfrecord at byte 0: unpack: the class or file name of this record has 304 bytes",
                       self.fails("convert", "long.tfrecord", "back"))
 
     def test_a_hostile_name_stays_inside(self):
@@ -177,18 +177,18 @@ class SpecialFiles(VerbTest):
         (photos / "circle/zero.jpg").symlink_to("/dev/zero")
         with open(photos / "circle/sparse.jpg", "wb") as sparse:
             sparse.truncate(300 << 30)
-        self.assertIn("circle/pipe.jpg: pack: a named pipe, not a file", self.fails("convert", "photos", "refused"))
+        self.assertIn("circle/pipe.jpg: pack: it is a named pipe, not an ordinary file", self.fails("convert", "photos", "refused"))
         out = self.json("convert", "photos", "records", "--skip-errors", 3, "--skip-log", "bad.jsonl")
         self.assertEqual((out["images"], out["skipped"]), (10, 3))
         reasons = [json.loads(line)["reason"] for line in (self.folder / "bad.jsonl").read_text().splitlines()]
-        self.assertEqual(reasons[0], "pack: a named pipe, not a file")
+        self.assertEqual(reasons[0], "pack: it is a named pipe, not an ordinary file")
         self.assertIn("the file has 322122547200 bytes, but at most 1073741824", reasons[1])
-        self.assertEqual(reasons[2], "pack: a device, not a file")
+        self.assertEqual(reasons[2], "pack: it is a device, not an ordinary file")
 
     def test_so_are_records_text_and_ledgers(self):
         for name in ("x.tfrecord", "x.txt", "x.jsonl", "x.png"):
             os.mkfifo(self.folder / name)
-            self.assertIn(f"{name}: a named pipe, not a file", self.fails("inspect", name))
+            self.assertIn(f"{name}: it is a named pipe, not an ordinary file", self.fails("inspect", name))
 
     def test_a_loop_of_links_gives_each_image_once(self):
         photos = self.shapes("photos", 10)

@@ -55,7 +55,7 @@ class Train(VerbTest):
         (self.folder / "b.toml").write_text("batch = = 8\n")
         self.assertIn("b.toml:1", self.fails("train", "b.toml"))
         os.mkfifo(self.folder / "pipe.toml")
-        self.assertIn("pipe.toml: a named pipe, not a file", self.fails("train", "pipe.toml"))
+        self.assertIn("pipe.toml: it is a named pipe, not an ordinary file", self.fails("train", "pipe.toml"))
         (self.folder / "c.toml").write_text('batch = "many"\n')
         self.assertIn("c.toml:1: batch", self.fails("train", "c.toml"))
 

@@ -27,7 +27,8 @@ class SharedStore {
                               "are cached, {} MB are in use altogether)",
                               i, ram->limit_bytes() >> 20, get().memory_bytes() >> 20,
                               ram->used_bytes() >> 20),
-                  "cache to a file, cache before decoding, or raise ram_budget_bytes");
+                  "cache to a file (.cache(FILE)), move .cache() before decoding, or raise "
+                  "ram_budget_bytes: .with_options({.ram_budget_bytes = ...})");
     }
     if (get().put(i, element) && in_memory() && ram) ram->reserve(size_bytes, true);
   }

@@ -20,7 +20,7 @@ ImageView view_of(const Tensor& image) {
   if (image.rank() != 3) {
     throw Error("image: a tensor of shape " + image.shape().str() +
                     " is not an image of height x width x channels",
-                "decode the image first, and change its layout only with the last image operator");
+                "call .decode_image() first, and let .layout() be the last operation on images");
   }
   return packed(image.data(), image.dtype(), static_cast<int>(image.dim(0)),
                 static_cast<int>(image.dim(1)), static_cast<int>(image.dim(2)));

@@ -219,9 +219,10 @@ class InterleaveNode : public Node {
 NodePtr make_interleave(NodePtr input, ExpandFn expand, InterleaveOptions options, std::string name,
                         bool reads_files) {
   if (options.cycle_length < 1 || options.block_length < 1) {
-    throw Error(fmt::format("{}: invalid cycle_length {} or block_length {}", name,
-                            options.cycle_length, options.block_length),
-                "both must be 1 or more");
+    throw Error(fmt::format("{}: cycle_length is {} and block_length is {}, but both must be 1 or "
+                            "more",
+                            name, options.cycle_length, options.block_length),
+                "give 1 or more for both, or leave them out (4 and 1)");
   }
   return std::make_shared<InterleaveNode>(std::move(input), std::move(expand), options,
                                           std::move(name), reads_files);

@@ -89,7 +89,7 @@ class PaddedBatchIterator : public GatheringIterator {
                 "padded_batch: '{}' is {} of shape {} in one sample and {} of shape {} in another",
                 name.str(), name_of(t.dtype()), t.shape().str(), name_of(held_[0][name].dtype()),
                 shape.str()),
-            "give all samples the same type and number of dimensions");
+            "give all samples the same type and number of dimensions, with a .map() before");
       }
       for (int axis = 0; axis < shape.rank(); ++axis)
         shape[axis] = std::max(shape[axis], t.dim(axis));
@@ -103,7 +103,8 @@ class PaddedBatchIterator : public GatheringIterator {
               fmt::format(
                   "padded_batch: '{}' has shape {}, which is longer than the padded size {}", field,
                   shape.str(), dims[axis]),
-              "raise the padded size, or shorten the sequence with .map() first");
+              "raise the size in .padded_shapes (-1: as long as the longest), or shorten the "
+              "sequence with .map() first");
         }
         shape[axis] = dims[axis];
       }

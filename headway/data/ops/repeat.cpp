@@ -24,8 +24,10 @@ class RepeatIterator : public Iterator {
         return poll;
       }
       if (!any_) {
-        throw Error("repeat: its input gives no elements at all",
-                    "check the source: an empty list, or a filter that drops everything");
+        throw Error("repeat: the dataset before .repeat() gives no elements, so it cannot be "
+                    "repeated",
+                    "check whether its list of files or tensors is empty, or a .filter() drops "
+                    "everything");
       }
       ++round_;
       any_ = false;

@@ -55,7 +55,8 @@ class ShardNode : public Node {
 NodePtr make_shard(NodePtr input, int64_t shards, int64_t index) {
   if (shards < 1 || index < 0 || index >= shards) {
     throw Error(fmt::format("shard: invalid index {} of {} shards", index, shards),
-                "the index goes from 0 to the number of shards minus 1");
+                shards > 0 ? fmt::format("give an index from 0 to {}", shards - 1)
+                           : "give 1 or more shards");
   }
   return std::make_shared<ShardNode>(std::move(input), shards, index);
 }

@@ -52,7 +52,7 @@ class UnbatchIterator : public Iterator {
         throw Error(
             fmt::format("unbatch: '{}' is a single number, so it cannot be split into samples",
                         f.name.str()),
-            "call unbatch only on batches");
+            "call .unbatch() only after .batch(), or remove this field with .map() first");
       }
       if (rows >= 0 && rows != f.value.dim(0)) {
         throw Error(fmt::format("unbatch: '{}' has {} rows, but another field has {}", f.name.str(),

@@ -81,7 +81,8 @@ class ZipNode : public Node {
       throw Error(
           "zip: datasets that skip bad samples cannot be zipped, because their elements would no "
           "longer belong together",
-          "zip indexed datasets (files, tensors, indexed TFRecords), or stop at errors");
+          "zip datasets that can be read by number (files, tensors, uncompressed TFRecord files), "
+          "or set .errors = ErrorPolicy::stop() in with_options");
     }
     std::vector<std::unique_ptr<Iterator>> iterators;
     for (const NodePtr& input : inputs()) iterators.push_back(start(runtime, input, epoch, depth));
@@ -98,7 +99,8 @@ class ZipNode : public Node {
 }  // namespace
 
 NodePtr make_zip(std::vector<NodePtr> inputs) {
-  if (inputs.empty()) throw Error("zip: no datasets", "give at least one dataset");
+  if (inputs.empty())
+    throw Error("zip: the list of datasets is empty", "give at least one dataset");
   return std::make_shared<ZipNode>(std::move(inputs));
 }
 

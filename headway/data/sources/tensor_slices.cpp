@@ -33,7 +33,8 @@ class TensorSlicesNode : public Node {
 }  // namespace
 
 NodePtr make_tensor_slices(std::vector<std::pair<std::string, Tensor>> fields) {
-  if (fields.empty()) throw Error("from_tensor_slices: no tensors", "give at least one tensor");
+  if (fields.empty())
+    throw Error("from_tensor_slices: the list of tensors is empty", "give at least one tensor");
   std::vector<Field> named;
   for (auto& [name, tensor] : fields) {
     if (tensor.rank() == 0) {

@@ -128,7 +128,8 @@ std::optional<Finding> float32_on_a_gpu(const Evidence& e) {
       .summary = "the GPU computes all the time in float32; bfloat16 may be faster",
       .evidence = {fmt::format("{} is busy {:.0f}% of the time", e.run.gpu, 100 * *busy)},
       .where = "precision",
-      .fix = "try --precision bfloat16 (ModelOptions.precision) for a hundred steps"};
+      .fix = "try --precision bfloat16 (.precision = Precision::kBFloat16 in ModelOptions) for a "
+             "hundred steps, and compare time and loss"};
 }
 
 namespace {
@@ -160,7 +161,7 @@ std::optional<Finding> slow_callback(const Evidence& e) {
                   : share >= kWorthSaying ? Severity::kWarning
                                           : Severity::kInfo,
       .confidence = 0.9,
-      .summary = fmt::format("{} take {:.0f}% of the time",
+      .summary = fmt::format("{} take {:.0f}% of the training time",
                              is_callback ? "callbacks" : "checkpoints", 100 * share),
       .evidence = {fmt::format(
           "{} of {}{}",
@@ -171,7 +172,8 @@ std::optional<Finding> slow_callback(const Evidence& e) {
       .where = is_callback ? name : "checkpoint",
       .fix = is_callback
                  ? "call the callback less often, or move its work to another thread"
-                 : "write checkpoints less often (every_steps, every_s) or to a faster disk",
+                 : "write checkpoints less often (--every-steps; .every_steps, .every_s in fit's "
+                   ".checkpoint options) or to a faster disk",
       .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
 
@@ -182,10 +184,13 @@ std::optional<Finding> stuck_callback(const Evidence& e) {
                  .severity = Severity::kCritical,
                  .confidence = 0.9,
                  .summary = fmt::format(
-                     "a callback has been running for {:.0f} s without returning", e.last.phase_s),
+                     "a callback (code that is called between steps) has been running for {:.0f} s "
+                     "without returning",
+                     e.last.phase_s),
                  .evidence = {fmt::format("{:.2f} cores work meanwhile", e.quiet_cores())},
                  .where = e.run.callbacks.size() == 1 ? e.run.callbacks[0] : "callbacks",
-                 .fix = "look at what the callback waits for: a server, a lock, a full disk"};
+                 .fix = "look at what the callback waits for (a server, a lock, a full disk), and "
+                        "give it a time limit"};
 }
 
 std::optional<Finding> first_step(const Evidence& e) {
@@ -202,8 +207,8 @@ std::optional<Finding> first_step(const Evidence& e) {
                               : fmt::format("{:.2f} cores work meanwhile", e.quiet_cores())},
       .where = "first step",
       .fix =
-          "nothing to repair: the first step loads libraries, chooses kernels and allocates "
-          "memory"};
+          "nothing to do: the first step loads libraries, chooses how to compute and allocates "
+          "memory; later steps are faster"};
 }
 
 }  // namespace headway

@@ -45,8 +45,8 @@ std::optional<Finding> thread_oversubscription(const Evidence& e) {
       .where = fmt::format("{} compute threads, {} feed threads", e.run.compute_threads,
                            e.last.feed_threads),
       .fix =
-          "leave .threads out of FitOptions to have it chosen automatically, or set it to the "
-          "number of cores; the same for OMP_NUM_THREADS"};
+          "leave out .threads in fit's options, --intra-op and OMP_NUM_THREADS to have numbers "
+          "chosen that fit, or set each to the number of cores or less"};
 }
 
 std::optional<Finding> single_core(const Evidence& e) {
@@ -64,7 +64,8 @@ std::optional<Finding> single_core(const Evidence& e) {
                  .evidence = {fmt::format("{:.2f} cores used of {:.3g}", e.cores_used(), cores),
                               fmt::format("{} of computing per step", duration_text(e.own_s()))},
                  .where = pinned ? "CPU affinity" : "FitOptions.threads.intra_op = 1",
-                 .fix = pinned ? "start it without taskset, or give the container more cores"
+                 .fix = pinned ? "start it without `taskset`, or give the container more cores "
+                                 "(docker run --cpuset-cpus)"
                                : "leave threads.intra_op (--intra-op, OMP_NUM_THREADS) unset"};
 }
 
@@ -80,8 +81,8 @@ std::optional<Finding> gpu_not_used(const Evidence& e) {
                                e.cores_used(), e.cpus())},
       .where = "device",
       .fix =
-          "train with --device cuda (ModelOptions.device); if the GPU cannot be used, the error "
-          "says why"};
+          "train with --device cuda (.device = \"cuda\" in ModelOptions); if the GPU cannot be "
+          "used, the error says why"};
 }
 
 std::optional<Finding> gpu_throttled(const Evidence& e) {
@@ -99,7 +100,8 @@ std::optional<Finding> gpu_throttled(const Evidence& e) {
                  .evidence = {fmt::format("slowed down {:.0f}% of the time; {:.0f} of {:.0f} MHz",
                                           100 * share, b.clock_mhz, b.full_clock_mhz)},
                  .where = e.run.gpu,
-                 .fix = "look at its cooling and power limit (nvidia-smi -q -d PERFORMANCE,POWER)",
+                 .fix = "see which limit it is with `nvidia-smi -q -d PERFORMANCE,POWER`, then "
+                        "improve the GPU's cooling or raise its power limit",
                  .predicted_gain = 1 / clock};
 }
 

@@ -209,11 +209,11 @@ std::optional<Finding> gpu_computes_in_float32(const Observations& o) {
       .where = o.ledger.where(Account::kComputes),
       .fix =
           doubles
-              ? "float32 or less: torch.set_default_dtype, .float(), arrays made by NumPy are "
-                "float64"
-              : "torch.autocast(\"cuda\", dtype=torch.bfloat16), "
-                "torch.set_float32_matmul_precision(\"high\"), Lightning precision=\"bf16-mixed\", "
-                "TrainingArguments(bf16=True), bfloat16 in JAX"};
+              ? "use float32 or less: torch.set_default_dtype(torch.float32), .float() on tensors, "
+                ".astype(\"float32\") on arrays (NumPy makes float64)"
+              : "use bfloat16 where it is exact enough: torch.autocast(\"cuda\", "
+                "dtype=torch.bfloat16) or torch.set_float32_matmul_precision(\"high\"), Lightning "
+                "precision=\"bf16-mixed\", TrainingArguments(bf16=True), bfloat16 in JAX"};
 }
 
 // In every step something stays in the GPU's memory.

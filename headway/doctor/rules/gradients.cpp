@@ -105,8 +105,8 @@ std::optional<Finding> input_not_scaled(const Evidence& e) {
                                           mean, spread)},
                  .where = e.trace.layers.empty() ? "" : "input of the first layer with weights",
                  .fix =
-                     "add Rescaling(1.0 / 255) or Normalization() in front, or .normalize() to "
-                     "the dataset"};
+                     "make Rescaling(1.0 / 255) or Normalization(...) the first layer, or add "
+                     ".normalize() to the dataset"};
 }
 
 // Gradients that are not numbers, or grow from look to look, or from the last layer to the first.
@@ -205,14 +205,15 @@ std::optional<Finding> dead_relu(const Evidence& e) {
   return Finding{.cause = Cause::kDeadRelu,
                  .severity = worst >= kAllDead ? Severity::kHigh : Severity::kWarning,
                  .confidence = 0.85,
-                 .summary = fmt::format("{:.0f}% of the units of {} are dead: 0 for every sample",
+                 .summary = fmt::format("{:.0f}% of the units of {} are dead: their output is 0 "
+                                        "for every sample, so they learn nothing",
                                         100 * worst, name),
                  .evidence = {fmt::format("in each of the last {} looks, up to step {}",
                                           kEnoughLooks, looks(e).back().step)},
                  .where = name,
                  .fix =
-                     "try a tenth of the learning rate, he_normal, or a bias of 0; units with "
-                     "leaky_relu cannot die"};
+                     "use a ten times smaller learning rate, he_normal as the initializer, biases "
+                     "of 0, or leaky_relu, whose units cannot die"};
 }
 
 std::optional<Finding> not_connected(const Evidence& e) {
@@ -228,13 +229,15 @@ std::optional<Finding> not_connected(const Evidence& e) {
   return Finding{.cause = Cause::kGradientNotConnected,
                  .severity = Severity::kHigh,
                  .confidence = 0.9,
-                 .summary = fmt::format("no gradient reaches {}", listed(names)),
+                 .summary =
+                     fmt::format("no gradient reaches {}, so they do not learn", listed(names)),
                  .evidence = {fmt::format("{} of {} trainable weights, in {} looks", names.size(),
                                           e.trace.weights.size(), looks(e).size())},
                  .where = names[0],
                  .fix =
-                     "look for detach(), .data, item() or a no-grad guard between these weights "
-                     "and the loss; freeze weights that should not learn"};
+                     "look for detach(), .data, item() or torch::NoGradGuard between these weights "
+                     "and the loss; if they should not learn, freeze them with "
+                     "requires_grad_(false)"};
 }
 
 std::optional<Finding> not_updated(const Evidence& e) {
@@ -243,10 +246,12 @@ std::optional<Finding> not_updated(const Evidence& e) {
         .cause = Cause::kWeightsNotUpdated,
         .severity = Severity::kHigh,
         .confidence = 0.9,
-        .summary = "the loss depends on weights that the optimizer does not know",
+        .summary = "the loss depends on weights that were not given to the optimizer, so they are "
+                   "never updated",
         .evidence = {fmt::format("tensors of {}", *left_out)},
         .where = "LoopOptions.parameters",
-        .fix = "pass these weights in .parameters (or pass the whole .module), or detach them"};
+        .fix = "pass these weights in .parameters of LoopOptions (or the whole module as .module), "
+               "or detach() them"};
   }
   if (looks(e).size() < kEnoughLooks || e.last.learning_rate <= 0) return std::nullopt;
   std::vector<std::string> names;
@@ -262,7 +267,7 @@ std::optional<Finding> not_updated(const Evidence& e) {
       .cause = Cause::kWeightsNotUpdated,
       .severity = Severity::kHigh,
       .confidence = 0.85,
-      .summary = fmt::format("{} get gradients but do not change", listed(names)),
+      .summary = fmt::format("the weights {} get gradients but do not change", listed(names)),
       .evidence = {fmt::format("{} of {} weights, in {} looks", names.size(),
                                e.trace.weights.size(), looks(e).size())},
       .where = names[0],

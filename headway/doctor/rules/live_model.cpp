@@ -265,14 +265,14 @@ std::optional<Finding> live_dead(const Observations& o) {
       .cause = Cause::kDeadRelu,
       .severity = Severity::kHigh,
       .confidence = 0.85,
-      .summary = fmt::format("{} of {} kernels (layer weights) get gradients of exactly 0: their "
-                             "units always output 0",
+      .summary = fmt::format("the weights of {} of {} layers get gradients of exactly 0: their "
+                             "units always output 0 (they are dead)",
                              dead.size(), kernels),
       .evidence = {fmt::format("in each of {} looks at {}", looks.size(), dead.front())},
       .where = dead.front(),
       .fix =
-          "try a tenth of the learning rate, he_normal, or a bias of 0; units with leaky_relu "
-          "cannot die"};
+          "use a ten times smaller learning rate, he_normal as the initializer, biases of 0, or "
+          "leaky_relu, whose units cannot die"};
 }
 
 }  // namespace headway

@@ -63,8 +63,8 @@ std::optional<Finding> step_time_grows(const Evidence& e) {
                                100 * 100 * line.slope / begin, parts.size(), line.r2)},
       .where = e.share(StepPhase::kCallbacks) > 0.2 ? "callbacks" : "the step",
       .fix =
-          "look for what is added in every step: losses kept with their graphs, "
-          "lists that are searched, operators made inside the loop",
+          "look for what the program adds in every step: losses kept as tensors (keep loss.item() "
+          "instead), lists that grow and are searched, datasets or functions made inside the loop",
       .predicted_gain = e.own_s() / begin};
 }
 
@@ -86,7 +86,7 @@ std::optional<Finding> epoch_never_ends(const Evidence& e) {
                                : "the dataset does not know its length: a generator or a filter",
                    fmt::format("{} so far", duration_text(e.last.at_s))},
       .where = "dataset",
-      .fix = "set steps_per_epoch, or let the generator end"};
+      .fix = "set .steps_per_epoch in fit's options, or let the generator of the dataset end"};
 }
 
 }  // namespace headway

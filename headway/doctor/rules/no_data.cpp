@@ -52,8 +52,8 @@ std::optional<Finding> shuffle_fill(const Evidence& e) {
                                e.last.phase_s, size_text(double(e.last.feed_ram_bytes)))},
       .where = "shuffle",
       .fix =
-          "shuffle the file list before reading and decoding, or give a smaller "
-          "minimum_fill"};
+          "wait; or move .shuffle() in front of reading and decoding, where it shuffles file "
+          "names, or set a smaller .minimum_fill in its options"};
 }
 
 std::optional<Finding> source_never_yields(const Evidence& e) {
@@ -72,8 +72,8 @@ std::optional<Finding> source_never_yields(const Evidence& e) {
   if (all_dropped) {
     f.evidence = {fmt::format("{} of {} elements were dropped or skipped", dropped, in)};
     f.fix =
-        "check with `headway inspect` what the filter lets through, and look at the first error "
-        "that is skipped";
+        "check which samples .filter() lets through, and look at the first error that is skipped "
+        "(.errors in with_options)";
   } else {
     f.evidence = {fmt::format("{} elements in {:.0f} s, while {:.2f} cores work", in,
                               e.last.phase_s, e.quiet_cores())};
@@ -108,11 +108,12 @@ std::optional<Finding> slow_first_batch(const Evidence& e) {
       .cause = Cause::kInputBound,
       .severity = Severity::kWarning,
       .confidence = 0.6,
-      .summary = "not stuck: making the first batch takes long",
+      .summary = "not stuck: the first batch is being made, which takes long",
       .evidence = {fmt::format("{} elements in {:.0f} s", e.last.stages[0].in, e.last.phase_s)},
       .where = e.trace.stages.empty() ? "" : e.trace.stages[0].name,
       .stage = e.trace.stages.empty() ? std::nullopt : std::optional<size_t>(0),
-      .fix = "find the slow operator with `headway inspect` or `headway bench feed`"};
+      .fix = "wait; to see which operation of the dataset is slow: headway bench feed DATASET, "
+             "with the path of your data"};
 }
 
 }  // namespace headway

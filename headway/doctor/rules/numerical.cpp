@@ -65,9 +65,11 @@ std::optional<Finding> rate_too_high(const Evidence& e) {
                    rate_words(e)},
       .where = e.run.optimizer,
       .fix = e.last.learning_rate > 0
-                 ? fmt::format("try a learning rate of {:.1g}; clip gradients (.clip)",
+                 ? fmt::format("try a learning rate of {:.1g}; clip gradients (--clip-norm; .clip "
+                               "in the optimizer's options)",
                                e.last.learning_rate / 10)
-                 : "try a tenth of the learning rate; clip gradients (.clip)"};
+                 : "try a tenth of the learning rate; clip gradients (--clip-norm; .clip in the "
+                   "optimizer's options)"};
 }
 
 std::optional<Finding> not_a_number(const Evidence& e) {
@@ -85,9 +87,10 @@ std::optional<Finding> not_a_number(const Evidence& e) {
                    origin.empty() ? rate_words(e) : "it came from " + origin},
       .where = origin.empty() ? fmt::format("step {}", e.last.first_bad_step)
                               : fmt::format("step {}: {}", e.last.first_bad_step, origin),
-      .fix = at_once ? "the loss is NaN from the first step on: check the inputs and the loss (log "
-                       "of 0, division by 0)"
-                     : "lower the learning rate, clip the gradients, add TerminateOnNaN()"};
+      .fix = at_once ? "it was NaN in the first step already: check the data for NaN, and the loss "
+                       "function for a log of 0 or a division by 0"
+                     : "use a smaller learning rate and clip gradients (--clip-norm; .clip in the "
+                       "optimizer's options); the callback TerminateOnNaN() ends such a run early"};
 }
 
 namespace {

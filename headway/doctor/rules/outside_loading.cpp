@@ -221,8 +221,8 @@ std::optional<Finding> decode_saturated(const OutsideEvidence& e) {
                    hot_text(hot, "the workers' time")},
       .where = place_text(*hot.frame),
       .fix =
-          "make samples cheaper: decode at the size needed, store images already resized, cache, "
-          "or use native operators instead of PIL"};
+          "make samples cheaper: decode at the size needed, store images already resized, cache "
+          "them, or decode with a faster library than PIL (torchvision.io, tf.io)"};
 }
 
 // The training thread waits for its data, and no rule above knows why.

@@ -203,8 +203,8 @@ std::optional<Finding> pipeline_is_heavy(const OutsideEvidence& e) {
                    "iterator"},
       .where = place_text(*hot.frame),
       .fix =
-          "keep the array outside the graph: read rows with tf.numpy_function, or from files; "
-          "build the pipeline once, with repeat(), and not in every epoch"};
+          "do not pass a large array to from_tensor_slices: read its rows with tf.numpy_function, "
+          "or from files; build the pipeline once, with repeat(), and not in every epoch"};
 }
 
 // Long work of the user's own before training begins.

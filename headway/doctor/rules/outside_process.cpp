@@ -128,7 +128,8 @@ std::optional<Finding> not_picklable(const E& e) {
       .cause = Cause::kLoaderNotPicklable,
       .severity = Severity::kCritical,
       .confidence = 0.95,
-      .summary = "an object that must be sent to the worker processes cannot be pickled",
+      .summary = "an object that must be sent to the worker processes cannot be pickled (turned "
+                 "into bytes)",
       .evidence = {said_or_raised(e, said)},
       .where = raised_where(e),
       .fix =
@@ -197,7 +198,8 @@ std::optional<Finding> cuda_mismatch(const E& e) {
       .summary = "the GPU driver, CUDA and the framework do not fit together",
       .evidence = {said_or_raised(e, said)},
       .where = raised_where(e),
-      .fix = "install the framework's build for this driver's CUDA version, or a newer driver"};
+      .fix = "install the framework's build for the CUDA version of this driver (`nvidia-smi` "
+             "shows it), or a newer driver"};
 }
 
 std::optional<Finding> limits_or_disk_full(const E& e) {
@@ -213,7 +215,8 @@ std::optional<Finding> limits_or_disk_full(const E& e) {
             fmt::format("the process has {:.0f} files open, and the limit is {:.0f}", open, most),
         .evidence = {"the next one is refused: \"Too many open files\""},
         .where = hot.frame ? place_text(*hot.frame) : "",
-        .fix = "close files after use (`with open(...)`), or raise the limit (ulimit -n)"};
+        .fix = "close files after use (`with open(...)`), or raise the limit in the shell that "
+               "starts the training: ulimit -n 65536"};
   }
   const std::string* said = remark(e, Remark::kDiskFull);
   if (!said) said = remark(e, Remark::kTooManyFiles);
@@ -228,8 +231,10 @@ std::optional<Finding> limits_or_disk_full(const E& e) {
                       : "the process has reached the limit on open files",
       .evidence = {said_or_raised(e, said)},
       .where = raised_where(e),
-      .fix = disk ? "free disk space, or write to another disk"
-                  : "close files after use (`with open(...)`), or raise the limit (ulimit -n)"};
+      .fix = disk ? "free disk space (`df -h` shows which disk is full, `quota` your quota), or "
+                    "write to another disk"
+                  : "close files after use (`with open(...)`), or raise the limit in the shell "
+                    "that starts the training: ulimit -n 65536"};
 }
 
 std::optional<Finding> gpu_not_used(const E& e) {
@@ -262,7 +267,8 @@ std::optional<Finding> single_core(const E& e) {
                  .summary = "the process is allowed to use only one core",
                  .evidence = {fmt::format("{:.2f} cores used of {:.0f}", e.seen.cores, cores)},
                  .where = "CPU affinity",
-                 .fix = "start it without taskset, and remove os.sched_setaffinity"};
+                 .fix = "start it without `taskset`, and remove calls of os.sched_setaffinity from "
+                        "the program"};
 }
 
 namespace {
@@ -331,8 +337,8 @@ std::optional<Finding> thread_oversubscription(const E& e) {
                    names},
       .where = "threads of the main process",
       .fix =
-          "use as many threads as there are cores: OMP_NUM_THREADS, torch.set_num_threads, "
-          "tf.config.threading.set_intra_op_parallelism_threads"};
+          "use as many threads as there are cores: set OMP_NUM_THREADS before the start, or call "
+          "torch.set_num_threads or tf.config.threading.set_intra_op_parallelism_threads"};
 }
 
 }  // namespace headway

@@ -158,15 +158,18 @@ std::optional<Finding> thread_never_yields(const OutsideEvidence& e) {
       .cause = Cause::kSourceNeverYields,
       .severity = Severity::kCritical,
       .confidence = 0.75,
-      .summary = "a thread has long been making the first batch and never delivers it",
+      .summary = fmt::format(
+          "a background thread{} has been making the first batch for {} and has not delivered it",
+          hot.frame ? fmt::format(" (in {})", hot.frame->function) : "",
+          duration_text(e.seen.main_still_s)),
       .evidence = {fmt::format(
           "the training waits at a queue for {}; {} per second are read, {:.2f} "
           "cores busy",
           duration_text(e.seen.main_still_s), size_text(e.seen.read_rate), e.seen.cores)},
       .where = hot.frame ? place_text(*hot.frame) : "",
       .fix =
-          "look at what the thread skips (swallowed errors, a condition that no sample passes), "
-          "and raise an error when a whole pass yields nothing"};
+          "check whether this thread swallows errors (`except: pass`) or skips every sample "
+          "because of a condition; raise an error when a whole pass over the data gives no sample"};
 }
 
 // TensorFlow's input runs on its own threads, which rest when their buffers are full. Here they
@@ -244,7 +247,8 @@ std::optional<Finding> worker_deadlock(const OutsideEvidence& e) {
 std::optional<Finding> shuffle_fill(const OutsideEvidence& e) {
   const SeenOutput& out = e.seen.output;
   constexpr const char* kSmaller =
-      "shuffle the file names before they are read and decoded, or use a smaller buffer_size";
+      "shuffle the file names before they are read and decoded, or use a smaller buffer_size in "
+      "shuffle()";
   if (out.shuffle_size <= 0 && fills_unsaid(e))
     return Finding{
         .cause = Cause::kShuffleFill,

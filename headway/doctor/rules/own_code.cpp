@@ -76,12 +76,13 @@ std::optional<Finding> hot_account(const Observations& o) {
     return Finding{.cause = Cause::kHotLine,
                    .severity = severity_of_share(share.low),
                    .confidence = 0.5,
-                   .summary = fmt::format("{:.0f}% of the training thread's time: {}",
+                   .summary = fmt::format("{:.0f}% of the time, the training thread {}",
                                           100 * share.share, text_of(line.account)),
                    .evidence = {share_text(share), fmt::format("{:.2f} of {:.3g} cores are used",
                                                                o.looks->seen.cores, o.cpus())},
                    .where = line.where,
-                   .fix = "look at what it waits for, and do it ahead of time or less often",
+                   .fix = "look at the line shown and what it waits for; do it ahead of time, in "
+                          "the background, or less often",
                    .predicted_gain = gain_without(share.low)};
   }
   return std::nullopt;
@@ -215,8 +216,8 @@ std::optional<Finding> reference_blas(const Observations& o) {
                    fmt::format("{:.2f} of {:.3g} cores are used", o.looks->seen.cores, o.cpus())},
       .where = o.ledger.where(Account::kComputes),
       .fix =
-          "install OpenBLAS (apt-get install libopenblas0), or use numpy from pip, which includes "
-          "it"};
+          "install OpenBLAS (sudo apt-get install libopenblas0), or NumPy with `pip install "
+          "numpy`, which includes it"};
 }
 
 // A program that was told to compute with one thread, and only computes.
@@ -237,7 +238,9 @@ std::optional<Finding> one_thread_by_setting(const Observations& o) {
         .evidence = {fmt::format("{:.2f} of {:.3g} cores are used", seen.cores, o.cpus()),
                      "it computes " + share_text(computes)},
         .where = setting.at.line > 0 ? place_text(setting.at) : setting.text,
-        .fix = "remove the setting, or set as many threads as there are cores"};
+        .fix = fmt::format("remove {} from the training program or its environment, or set as many "
+                           "threads as there are cores",
+                           setting.text)};
   }
   return std::nullopt;
 }

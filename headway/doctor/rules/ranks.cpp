@@ -176,9 +176,10 @@ std::optional<Finding> waits_for_others(const E& e) {
       .cause = meets ? Cause::kRendezvousWaits : Cause::kMismatchedCollective,
       .severity = Severity::kCritical,
       .confidence = meets ? 0.9 : 0.6,
-      .summary = meets ? "waits for other ranks (training processes) that have not connected"
-                       : "waits in a collective operation (such as all-reduce) that other ranks "
-                         "have not called",
+      .summary = meets ? "the training waits for other ranks (training processes) that have not "
+                         "connected"
+                       : "the training waits in a collective operation (such as all-reduce) that "
+                         "other ranks (training processes) have not called",
       .evidence = {fmt::format("the same stack for {}", duration_text(e.seen.main_still_s))},
       .where = hottest_place(e,
                              [&](const SeenStack& s) {
@@ -206,7 +207,8 @@ std::optional<Finding> straggler(const E& e) {
       .cause = Cause::kStraggler,
       .severity = Severity::kHigh,
       .confidence = 0.8,
-      .summary = fmt::format("all ranks wait for process {} in every step", slow.pid),
+      .summary = fmt::format("all ranks (training processes) wait for process {} in every step",
+                             slow.pid),
       .evidence = {fmt::format("it waits {:.0f}% of its time for others, they at least {:.0f}%",
                                100 * waiting_share(slow), 100 * waiting_share(next))},
       .where = hot.frame ? place_text(*hot.frame) : "",
@@ -227,7 +229,8 @@ std::optional<Finding> communication_bound(const E& e) {
                  .severity = Severity::kHigh,
                  .confidence = 0.75,
                  .summary = fmt::format(
-                     "every rank spends at least {:.0f}% of its time communicating with the others",
+                     "every rank (training process) spends at least {:.0f}% of its time "
+                     "communicating with the others",
                      100 * least),
                  .evidence = {fmt::format("{} ranks; the most one is {:.0f}%", ranks.size(),
                                           100 * waiting_share(*ranks.back()))},

@@ -28,10 +28,13 @@ std::optional<Finding> disk_full(const Evidence& e) {
       .cause = Cause::kLimitsOrDiskFull,
       .severity = Severity::kHigh,
       .confidence = 0.95,
-      .summary = "a checkpoint could not be written",
+      .summary =
+          fmt::format("a checkpoint could not be written, and the training went on: {}", *note),
       .evidence = {*note},
       .where = "checkpoint",
-      .fix = "free disk space, keep fewer checkpoints (.keep), or use a folder on another disk"};
+      .fix = "if the disk is full: free space on it, or keep fewer checkpoints (--keep; .keep in "
+             "fit's .checkpoint options); if this user may not write there: give another folder "
+             "(--checkpoint; .folder)"};
 }
 
 }  // namespace headway

@@ -149,14 +149,16 @@ std::optional<Finding> told_frozen(const Observations& o) {
       .cause = Cause::kLossFrozen,
       .severity = Severity::kWarning,
       .confidence = exact ? 0.9 : 0.7,
-      .summary = exact ? fmt::format("the loss is exactly {:.6g} again and again", l.first())
+      .summary = exact ? fmt::format("nothing is learnt: the loss is exactly {:.6g} every time",
+                                     l.first())
                        : fmt::format("nothing is learnt: the loss stays at {:.4g}", l.last()),
       .evidence = {fmt::format("{} losses: {:.5g} at first, {:.5g} recently, noise {:.2g}",
                                l.size(), l.first(), l.last(), l.noise())},
       .where = loss_where(o),
       .fix =
-          "check which weights are trainable, the last layer and the loss, labels that belong to "
-          "other samples, units that saturate or are dead, and the learning rate"};
+          "check that weights are trainable, that the last layer fits the loss, that labels belong "
+          "to their samples, that units are not dead (always 0), and that the learning rate is "
+          "neither far too high nor too low"};
 }
 
 // Nothing is learnt, and the source says why: the steps are too small to have an effect.

@@ -50,7 +50,9 @@ void Deflater::run(std::string_view bytes, int flush, bool last, std::string& ou
     stream_->avail_out = kOutputStep;
     const int code = isal_deflate(stream_.get());
     out.resize(out.size() - stream_->avail_out);
-    if (code != COMP_OK) throw Error(fmt::format("compression failed with code {}", code));
+    if (code != COMP_OK)
+      throw Error(fmt::format("gzip or zlib compression failed (ISA-L gave code {})", code),
+                  "write without compression; please report this as a bug of Headway");
   } while (stream_->avail_out == 0);
 }
 

@@ -88,8 +88,8 @@ void File::pread_exact(uint64_t offset, char* into, size_t n) const {
   const size_t got = pread(offset, into, n);
   if (got == n) return;
   throw SampleError({path_, static_cast<int64_t>(offset)},
-                    fmt::format("the file ends after {} of {} bytes", got, n),
-                    "it is incomplete or still being written; copy or make it again");
+                    fmt::format("the file ends after {} of the {} bytes needed here", got, n),
+                    "the file is incomplete or still being written: copy or make it again");
 }
 
 void File::advise(Access access) const {

@@ -56,7 +56,7 @@ FolderLock::FolderLock(const std::string& folder, const std::string& owner)
       const std::string holder = reason == EWOULDBLOCK ? holder_of(fd_) : "";
       ::close(std::exchange(fd_, -1));
       if (reason == EWOULDBLOCK)
-        throw Error(fmt::format("{} is in use by {}", folder, holder),
+        throw Error(fmt::format("the folder {} is in use by {}", folder, holder),
                     "wait for it to end, or give another folder");
       log(LogLevel::kWarning,
           fmt::format("{} cannot be locked ({}): do not let two runs write to it", folder,

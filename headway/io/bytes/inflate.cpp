@@ -118,7 +118,7 @@ void InflateSource::seek(uint64_t offset) {
 void InflateSource::fail(const std::string& reason) {
   const uint64_t at = input_end_ - state_->avail_in;
   throw SampleError({file_.path(), static_cast<int64_t>(at)},
-                    fmt::format("damaged {} data: {} (an offset in the compressed file)",
+                    fmt::format("damaged {} data: {} (the byte is counted in the compressed file)",
                                 name_of(compression_), reason),
                     "the rest of this file cannot be read; copy or make the file again");
 }

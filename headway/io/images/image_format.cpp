@@ -53,7 +53,7 @@ ImageFormat format_of(std::span<const uint8_t> bytes) {
 void throw_unknown_format(std::span<const uint8_t> bytes, const Origin& origin) {
   if (bytes.empty()) {
     throw SampleError(origin, "the file is empty, but should be an image",
-                      "copy or download it again");
+                      "copy or download it again, or leave it out of the dataset");
   }
   std::string first;
   for (uint8_t byte : bytes.first(std::min(bytes.size(), kShownBytes))) {
@@ -63,12 +63,13 @@ void throw_unknown_format(std::span<const uint8_t> bytes, const Origin& origin) 
   if (other.empty()) {
     throw SampleError(origin,
                       fmt::format("not a JPEG or PNG image: it starts with the bytes {}", first),
-                      "check that the file is complete and is an image, or leave it out");
+                      "check that it is a complete image, or leave it out of the dataset");
   }
   throw SampleError(
       origin,
-      fmt::format("{}, not a JPEG or PNG image (it starts with the bytes {})", other, first),
-      "convert it to JPEG or PNG, or leave it out of the file list");
+      fmt::format("this is {}, not a JPEG or PNG image (it starts with the bytes {})", other,
+                  first),
+      "convert this image to JPEG or PNG, or leave it out of the dataset");
 }
 
 }  // namespace headway

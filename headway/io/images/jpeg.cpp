@@ -365,8 +365,9 @@ void JpegDecoder::decode_into(const JpegOptions& options, uint8_t* data, int64_t
   decode(options, [&](const uint8_t* row) {
     if (impl_->row_bytes > stride_bytes) {
       throw Error(
-          fmt::format("decode_into: a row of {} bytes does not fit into a stride of {} bytes",
-                      impl_->row_bytes, stride_bytes));
+          fmt::format("decode_into: a row of the image has {} bytes, but stride_bytes is only {}",
+                      impl_->row_bytes, stride_bytes),
+          fmt::format("give a stride_bytes of {} or more", impl_->row_bytes));
     }
     std::memcpy(data, row, size_t(impl_->row_bytes));
     data += stride_bytes;

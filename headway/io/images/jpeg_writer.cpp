@@ -28,7 +28,8 @@ std::vector<uint8_t> encode_jpeg(const uint8_t* pixels, int height, int width, i
                                  int64_t stride_bytes, const JpegEncoding& encoding) {
   if (channels != 1 && channels != 3) {
     throw Error(
-        fmt::format("encode_jpeg: invalid number of channels {}; a JPEG has 1 or 3", channels));
+        fmt::format("encode_jpeg: invalid number of channels {}; a JPEG has 1 or 3", channels),
+        "convert the image to 1 channel (grey) or 3 (red, green, blue), or write a PNG");
   }
   Encoder encoder;
   auto& info = encoder.info;

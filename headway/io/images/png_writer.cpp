@@ -62,7 +62,8 @@ std::vector<uint8_t> compress(std::span<const uint8_t> raw, int level) {
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
       libdeflate_alloc_compressor(level), libdeflate_free_compressor);
   if (!compressor)
-    throw Error(fmt::format("encode_png: invalid compression level {}; it must be 0 to 12", level));
+    throw Error(fmt::format("encode_png: invalid compression level {}", level),
+                "give 0 (fastest) to 12 (smallest file); the default is 6");
   std::vector<uint8_t> packed(libdeflate_zlib_compress_bound(compressor.get(), raw.size()));
   packed.resize(libdeflate_zlib_compress(compressor.get(), raw.data(), raw.size(), packed.data(),
                                          packed.size()));

@@ -52,23 +52,25 @@ DType dtype_of(uint32_t kind) {
   throw SampleError({},
                     fmt::format("the tf.Example has no feature \"{}\"; it has {}", spec.name,
                                 names.empty() ? "none" : names),
-                    "correct the name, or give the feature a default value");
+                    "correct the name in parse_example, or give the feature a default value: "
+                    "fixed_len(name, type, shape, value)");
 }
 
 [[noreturn]] void wrong_kind(const FeatureSpec& spec, uint32_t kind) {
   throw SampleError(
       {},
-      fmt::format("tf.Example: feature \"{}\" holds {}, but {} was requested", spec.name,
+      fmt::format("the tf.Example's feature \"{}\" holds {}, but is to be read as {}", spec.name,
                   kind_name(kind), name_of(spec.dtype)),
-      fmt::format("request {}, or write the feature as {}", kind_name(kind), name_of(spec.dtype)));
+      fmt::format("read it as {}, or write the file with this feature as {}", kind_name(kind),
+                  name_of(spec.dtype)));
 }
 
 [[noreturn]] void wrong_count(const FeatureSpec& spec, int64_t count) {
   throw SampleError(
       {},
-      fmt::format("tf.Example: feature \"{}\" has {} values, but its shape {} needs {}", spec.name,
-                  count, spec.shape.str(), spec.shape.count()),
-      "correct the shape, or use var_len for any number of values");
+      fmt::format("the tf.Example's feature \"{}\" has {} values, but the given shape {} needs {}",
+                  spec.name, count, spec.shape.str(), spec.shape.count()),
+      "correct the shape in fixed_len(...), or use var_len(...), which takes any number of values");
 }
 
 // A tensor of string_views whose bytes `owner` keeps alive.
@@ -167,7 +169,7 @@ void check(const FeatureSpec& spec) {
     throw Error(fmt::format("feature \"{}\" cannot be read as {}: a tf.Example holds only string, "
                             "int64 and float32",
                             spec.name, name_of(d)),
-                "read it as one of these and convert it with .map()");
+                "read it as one of these, then convert it with .map()");
   }
   for (int64_t dim : spec.shape) {
     if (dim >= 0) continue;
@@ -208,8 +210,9 @@ ExampleParser::ExampleParser(std::vector<FeatureSpec> features) : features_(std:
     check(spec);
     if (spec.default_value) spec.default_value = spread_default(spec);
     if (position_of(spec.name) < features_.size()) {
-      throw Error(fmt::format("feature \"{}\" is requested twice", spec.name),
-                  "request it only once");
+      throw Error(fmt::format("feature \"{}\" appears twice in the list of features to read",
+                              spec.name),
+                  "remove one of the two");
     }
     size_t slot = hash_of(spec.name);
     while (slots_[slot & (slots_.size() - 1)] != kFree) ++slot;

@@ -162,7 +162,7 @@ TEST(Example, AnotherKindNamesBoth) {
   ExampleWriter writer;
   const std::string bytes(writer.int64("label", 1).finish());
   EXPECT_EQ(reason_for({fixed_len("label", DType::kString)}, bytes),
-            "tf.Example: feature \"label\" holds int64, but string was requested");
+            "the tf.Example's feature \"label\" holds int64, but is to be read as string");
 }
 
 TEST(Example, AnotherNumberOfValuesNamesBoth) {

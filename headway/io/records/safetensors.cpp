@@ -145,8 +145,9 @@ const Tensor* Safetensors::find(const std::string& name) const {
 
 const Tensor& Safetensors::operator[](const std::string& name) const {
   if (const Tensor* found = find(name)) return *found;
-  throw Error(fmt::format("safetensors: no tensor '{}' among {}", name, tensors.size()),
-              tensors.empty() ? "" : "nearest: " + nearest_names(*this, name));
+  throw Error(
+      fmt::format("safetensors: no tensor is named '{}', but {} others are", name, tensors.size()),
+      tensors.empty() ? "" : "correct the name; nearest: " + nearest_names(*this, name));
 }
 
 void write_safetensors(const std::string& path, const Safetensors& content) {

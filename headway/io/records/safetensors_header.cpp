@@ -226,8 +226,13 @@ void check_can_be_written(const Safetensors& content) {
           fmt::format("safetensors: tensor '{}' holds strings, which cannot be saved", name),
           "save text as metadata, or bytes as a tensor of uint8");
     }
-    if (name == kMetadata || !names.insert(name).second) {
-      throw Error(fmt::format("safetensors: the name '{}' is reserved or used twice", name),
+    if (name == kMetadata) {
+      throw Error(
+          fmt::format("safetensors: no tensor may be named '{}', which means the metadata", name),
+          "give this tensor another name");
+    }
+    if (!names.insert(name).second) {
+      throw Error(fmt::format("safetensors: two tensors have the name '{}'", name),
                   "give every tensor a name of its own");
     }
   }
@@ -242,9 +247,10 @@ Header read_header(const File& file) {
   if (length > std::min(file_bytes - kLengthBytes, kMaxHeaderBytes)) {
     throw SampleError(
         {file.path(), 0},
-        fmt::format("safetensors: the header claims {} bytes, but the file has {} bytes", length,
-                    file_bytes),
-        std::string("if it is a safetensors file, ") + kDamagedHint);
+        fmt::format("safetensors: the header claims {} bytes, but at most {} are possible in this "
+                    "file of {} bytes",
+                    length, std::min(file_bytes - kLengthBytes, kMaxHeaderBytes), file_bytes),
+        std::string("if this should be a safetensors file: ") + kDamagedHint);
   }
   Header header;
   header.bytes.resize(kLengthBytes + length);

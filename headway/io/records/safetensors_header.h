@@ -20,7 +20,7 @@ inline constexpr std::string_view kHash = "headway.xxh3";
 inline constexpr std::string_view kFormat = "headway.format";
 inline constexpr size_t kHashDigits = 32;
 inline constexpr const char* kDamagedHint =
-    "it is incomplete, damaged or still being written; copy or make it again";
+    "the file is incomplete, damaged or still being written: copy or make it again";
 
 struct Entry {
   std::string name;

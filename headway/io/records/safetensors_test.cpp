@@ -175,7 +175,7 @@ TEST_F(SafetensorsFile, HeadersThatLieAreRefusedWithTheReason) {
 
 TEST_F(SafetensorsFile, AHeaderLongerThanTheFileTakesNoMemory) {
   const std::string reason = refused("\xff\xff\xff\xff\xff\xff\xff\x7f{}").reason();
-  EXPECT_NE(reason.find("the header claims 9223372036854775807 bytes, but the file has 10"),
+  EXPECT_NE(reason.find("the header claims 9223372036854775807 bytes, but at most 2 are possible"),
             std::string::npos)
       << reason;
 }
@@ -215,7 +215,7 @@ TEST_F(SafetensorsFile, AMissingNameIsAnsweredWithItsNeighbours) {
     all["conv/kernal"];
     FAIL();
   } catch (const Error& e) {
-    EXPECT_EQ(e.hint().find("nearest: 'conv/kernel'"), 0u) << e.what();
+    EXPECT_NE(e.hint().find("nearest: 'conv/kernel'"), std::string::npos) << e.what();
   }
 }
 

@@ -48,7 +48,8 @@ void TextReader::too_long(uint64_t offset) {
   in_long_line_ = true;
   throw SampleError({in_.path(), static_cast<int64_t>(offset)},
                     fmt::format("a line has more than {} bytes", options_.max_line_bytes),
-                    "check that this is a text file, or raise max_line_bytes");
+                    "check that this is a text file with ends of lines; else raise max_line_bytes "
+                    "in TextOptions");
 }
 
 }  // namespace headway

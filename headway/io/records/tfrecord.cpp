@@ -14,15 +14,19 @@ namespace {
 using namespace tfrecord;
 
 constexpr uint64_t kFarBeyond = uint64_t{1} << 62;  // the end of any file
-constexpr const char* kMakeAgain = "it is incomplete or still being written; copy or make it again";
-constexpr const char* kDamaged = "the file is damaged; copy or make it again, or skip bad records";
+constexpr const char* kMakeAgain =
+    "the file is incomplete or still being written: copy or make it again";
+constexpr const char* kDamaged =
+    "the file is damaged: copy or make it again, or skip bad records: --skip-errors N of headway "
+    "convert, .with_options({.errors = ErrorPolicy::skip_up_to(100)}) of a dataset";
 
 std::string hint_for_header(uint64_t offset, std::string_view header) {
   if (offset > 0) return kDamaged;
   if (detect_gzip(header) == Compression::kGzip) {
-    return "it looks like gzip; read it with compression auto or gzip";
+    return "it looks like gzip: read it with .compression = Compression::kAuto or kGzip";
   }
-  return "is this a TFRecord file, and not compressed in another way than stated?";
+  return "check that this is a TFRecord file, and that .compression says how it is compressed "
+         "(kAuto finds out)";
 }
 
 std::string cut_short(uint64_t length, uint64_t have) {
@@ -143,8 +147,10 @@ Tensor TFRecordFile::read_at(uint64_t offset, int64_t expected) const {
   if (length_in(data) != length) {
     throw SampleError(
         {path(), static_cast<int64_t>(offset)},
-        fmt::format("a record has {} bytes, but the index says {}", length_in(data), length),
-        "the file has changed since its index was made; make the index again");
+        fmt::format("a record has {} bytes, but the index of the file (.hwidx) says {}",
+                    length_in(data), length),
+        "the file has changed since its index was made: start again; if that does not help, delete "
+        "the .hwidx file, which Headway makes again");
   }
   if (crc_follows(bytes)) return record;
   throw SampleError(

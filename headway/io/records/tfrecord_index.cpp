@@ -92,8 +92,10 @@ class HeaderScan {
 
 [[noreturn]] void cut_short(const File& file, uint64_t offset, uint64_t left) {
   throw SampleError({file.path(), static_cast<int64_t>(offset)},
-                    fmt::format("the file is incomplete: the last record has only {} bytes", left),
-                    "it is incomplete or still being written; copy or make it again");
+                    fmt::format("the file ends in the middle of a record, of which only {} bytes "
+                                "are there",
+                                left),
+                    "copy or make the file again, or wait until it is fully written");
 }
 
 [[noreturn]] void wrong_header(const File& file, uint64_t offset, const char* header) {
@@ -101,9 +103,11 @@ class HeaderScan {
       offset == 0 && detect_tfrecord_compression({header, kHeaderBytes}) != Compression::kNone;
   throw SampleError({file.path(), static_cast<int64_t>(offset)},
                     "the length of a record is damaged: its checksum (CRC) is wrong",
-                    compressed ? "the file is compressed, so records cannot be read by their "
-                                 "number: decompress it, or read it in order"
-                               : "the file is damaged; copy or make it again, or read it in order");
+                    compressed ? "the file is compressed, so its records cannot be read by their "
+                                 "number: decompress it, or read it in order with .index = false "
+                                 "in tfrecord's options"
+                               : "the file is damaged: copy or make it again, or read it in order "
+                                 "with .index = false in tfrecord's options");
 }
 
 }  // namespace
@@ -150,8 +154,8 @@ TFRecordIndex build_index(const std::string& path) {
     if (length > UINT32_MAX) {
       throw SampleError(
           {path, static_cast<int64_t>(offset)},
-          fmt::format("a record has {} bytes, which is too large for an index", length),
-          "read the file in order");
+          fmt::format("a record has {} bytes, but an index allows at most {}", length, UINT32_MAX),
+          "read the file in order, without an index: .index = false in tfrecord's options");
     }
     index.append(static_cast<uint32_t>(length));
   }

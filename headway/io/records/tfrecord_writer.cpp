@@ -14,16 +14,18 @@ constexpr size_t kPendingBytes = size_t{256} << 10;
 
 void check(const std::string& path, const TFRecordWriterOptions& options) {
   if (options.compression == Compression::kAuto) {
-    throw Error(path + ": the compression to write with must be given",
-                "give \"none\", \"gzip\" or \"zlib\" (Compression::kNone, kGzip, kZlib)");
+    throw Error(path + ": the compression to write with is not given",
+                "set .compression in TFRecordWriterOptions to \"none\", \"gzip\" or \"zlib\" "
+                "(Compression::kNone, kGzip, kZlib)");
   }
   if (options.append && options.compression == Compression::kZlib) {
     throw Error(path + ": cannot append to a file with zlib compression",
-                "use gzip, or write a new file");
+                "set .compression to gzip, or write a new file (.append = false)");
   }
   if (options.index && (options.append || options.compression != Compression::kNone)) {
     throw Error(path + ": an index can only be written for new, uncompressed files",
-                "leave out the index, or call build_index() afterwards");
+                "set .index = false in TFRecordWriterOptions; the index of an uncompressed file "
+                "can be made later with build_index() and save_index()");
   }
 }
 
@@ -48,9 +50,9 @@ TFRecordWriter::~TFRecordWriter() {
 
 void TFRecordWriter::write(std::string_view record) {
   if (options_.index && record.size() > UINT32_MAX) {
-    throw Error(fmt::format("{}: a record of {} bytes is too large for an index", file_.path(),
-                            record.size()),
-                "leave out the index, or split the record");
+    throw Error(fmt::format("{}: a record of {} bytes is too large for an index, which allows {}",
+                            file_.path(), record.size(), UINT32_MAX),
+                "set .index = false in TFRecordWriterOptions, or split the record");
   }
   char header[kHeaderBytes];
   char footer[kFooterBytes];

@@ -15,7 +15,8 @@ namespace headway {
 namespace {
 
 constexpr int kMostWithoutCloseRange = 65536;
-constexpr const char* kRaiseLimit = "raise the limit on open files (ulimit -n)";
+constexpr const char* kRaiseLimit =
+    "raise the limit on open files in this shell, then start headway again: ulimit -n 4096";
 
 void close_between(int first, int last) {
   if (first > last || ::close_range(first, last, 0) == 0) return;
@@ -42,8 +43,9 @@ SocketPair::SocketPair() {
 void occupy_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd)  // the kernel returns the lowest free number
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
-      throw Error("/dev/null cannot be opened",
-                  "headway run needs /dev/null: mount /dev in this container");
+      throw Error(fmt::format("/dev/null cannot be opened: {}", std::strerror(errno)),
+                  "headway run needs /dev/null: in a container, mount /dev; elsewhere, make it "
+                  "again: sudo mknod -m 666 /dev/null c 1 3");
 }
 
 void release_standard_descriptors() {

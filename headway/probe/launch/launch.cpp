@@ -43,7 +43,8 @@ pid_t fork_or_throw() {
   const pid_t pid = ::fork();
   if (pid < 0)
     throw Error(fmt::format("cannot start a process: {}", std::strerror(errno)),
-                "check the limit on processes (`ulimit -u`) and the free memory");
+                "end other programs to free memory, or raise the limit on processes in this shell: "
+                "ulimit -u 8192");
   return pid;
 }
 
@@ -234,7 +235,7 @@ class Launcher {
     if (::write(go_.write.get(), "g", 1) < 0 && errno != EPIPE)  // the relay will notice its death
       throw Error(fmt::format("cannot start the process that watches the command: {}",
                               std::strerror(errno)),
-                  "run the command without headway, or try again");
+                  "try again, or run the command without `headway run --`");
     close_all_others(kept);
     return exit_status_of(Relay(std::move(ends)).run());
   }

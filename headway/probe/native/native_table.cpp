@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -50,8 +52,9 @@ NativeTable NativeTable::with_lines_of(const std::string& file) {
   std::ifstream in(file);
   std::ostringstream text;
   if (!in || !(text << in.rdbuf()))
-    throw Error(fmt::format("the native table {} cannot be read or is empty", file),
-                "give a file with lines KIND LIBRARY FUNCTION, as in: decodes libmine *");
+    throw Error(fmt::format("cannot read {} (given with --native-table): {}", file,
+                            in.is_open() ? "it is empty, or a folder" : std::strerror(errno)),
+                "give a text file with lines KIND LIBRARY FUNCTION, as in: decodes libmine *");
   NativeTable out(text.str(), file);
   out.lines_.insert(out.lines_.end(), built_in().lines_.begin(), built_in().lines_.end());
   return out;

@@ -98,7 +98,8 @@ std::optional<PythonRuntime> find_python(pid_t pid, std::string* problem) {
   };
   const std::vector<Mapping> mappings = first_mappings(pid);
   const auto user = file_user_of(pid);
-  if (mappings.empty() || !user) return say("the memory map of the process cannot be read");
+  if (mappings.empty() || !user)
+    return say("the memory map of the process (/proc/PID/maps) cannot be read");
   const MemoryReader memory(pid);
   int looked_into = 0;
   for (const Mapping& mapping : mappings) {
@@ -121,10 +122,13 @@ std::optional<PythonRuntime> find_python(pid_t pid, std::string* problem) {
           "no permission to read the memory of the process (run headway as the same user, or as "
           "root)");
     const auto version = version_of(memory, elf, shift, runtime, mappings);
-    if (!version) return say("the Python version of the process cannot be found");
+    if (!version)
+      return say(
+          "the process runs Python, but its version cannot be found: Headway reads CPython 3.8 to "
+          "3.14");
     return PythonRuntime{*version, runtime, mapping.path};
   }
-  return say("the process runs no Python");
+  return say("the process does not run Python");
 }
 
 }  // namespace headway

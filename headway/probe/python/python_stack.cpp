@@ -33,9 +33,9 @@ PythonOffsets known_offsets(const MemoryReader& memory, const PythonRuntime& run
       offsets = described_offsets(description);
   }
   if (offsets) return *offsets;
-  throw Error(fmt::format("the stacks of Python {}.{} cannot be read", runtime.version.major,
-                          runtime.version.minor),
-              "stacks can be read of CPython 3.8 to 3.14 (not of free-threaded builds)");
+  throw Error(fmt::format("the process runs Python {}.{}, whose stacks Headway cannot read",
+                          runtime.version.major, runtime.version.minor),
+              "run it with CPython 3.8 to 3.14, and not with a free-threaded build");
 }
 
 // How many frames, from the outermost on, are equal in both.

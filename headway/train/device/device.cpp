@@ -84,7 +84,8 @@ std::string choose_device(const std::string& wanted) {
   }
   if (index >= gpu_count()) {
     throw Error(fmt::format("there is no GPU number {}: this machine has {}", index, gpu_count()),
-                "GPUs are numbered from 0");
+                fmt::format("GPUs are numbered from 0: use 'cuda:0'{}",
+                            gpu_count() > 1 ? fmt::format(" to 'cuda:{}'", gpu_count() - 1) : ""));
   }
   return fmt::format("cuda:{}", index);
 }

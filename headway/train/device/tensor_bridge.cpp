@@ -45,7 +45,8 @@ at::ScalarType torch_type(DType dtype) {
     case DType::kString: break;
   }
   throw Error(fmt::format("libtorch does not support tensors of type {}", name_of(dtype)),
-              "convert the field with .map() before training");
+              "convert the field with .map() before training (to int64 or float32, say), or leave "
+              "it out");
 }
 
 DType headway_type(at::ScalarType type) {
@@ -57,7 +58,8 @@ DType headway_type(at::ScalarType type) {
     case at::kDouble: return DType::kFloat64;
     case at::kBool: return DType::kBool;
     default:
-      throw Error(fmt::format("Headway does not support tensors of type {}", c10::toString(type)));
+      throw Error(fmt::format("Headway does not support tensors of type {}", c10::toString(type)),
+                  "convert the tensor first, as in tensor.to(torch::kFloat32)");
   }
 }
 

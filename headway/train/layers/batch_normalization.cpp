@@ -22,7 +22,7 @@ class BatchNormalizationNode : public LayerNode {
   Shape output_shape(const Shape& input) const override {
     if (input.rank() == 0) {
       throw Error("BatchNormalization needs vectors as its input, but got single numbers",
-                  "add Reshape({1}) in front");
+                  "add Reshape({1}) in front of this layer");
     }
     known_size(kind(), input, input.rank() - 1);
     return input;

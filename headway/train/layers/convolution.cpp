@@ -33,9 +33,11 @@ void check(const Convolution& conv) {
   require_positive(conv.kind, "strides", conv.options.strides);
   require_positive(conv.kind, "dilation", conv.options.dilation);
   if (conv.filters < 1 || conv.groups < 0) {
-    throw Error(
-        fmt::format("{}: invalid filters {} or groups {}", conv.kind, conv.filters, conv.groups),
-        "both must be at least 1");
+    throw Error(!conv.depthwise()
+                    ? fmt::format("{}: invalid number of filters {} or groups {}", conv.kind,
+                                  conv.filters, conv.groups)
+                    : fmt::format("{}: invalid depth_multiplier {}", conv.kind, conv.filters),
+                "give 1 or more");
   }
 }
 
@@ -52,7 +54,7 @@ class ConvolutionNode : public LayerNode {
     if (channels % groups || conv_.outputs_of(channels) % groups) {
       throw Error(fmt::format("{} cannot divide {} channels and {} filters among {} groups",
                               conv_.kind, channels, conv_.filters, groups),
-                  "both must be multiples of groups");
+                  "choose .groups so that both numbers can be divided by it");
     }
     return slide_over(conv_.kind, input, conv_.reach(), conv_.options.strides,
                       conv_.options.padding, conv_.outputs_of(channels));

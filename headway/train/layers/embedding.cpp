@@ -51,7 +51,10 @@ class EmbeddingNode : public LayerNode {
     if (smallest >= 0 && largest < rows_) return;
     throw Error(fmt::format("Embedding has {} vectors, but the batch has index {}", rows_,
                             smallest < 0 ? smallest : largest),
-                "input_dim must be larger than the largest index; indices start at 0");
+                smallest >= 0 ? fmt::format("give Embedding an input_dim of {} or more (the "
+                                            "largest index + 1), or correct the data",
+                                            largest + 1)
+                              : "indices start at 0: correct the data");
   }
 
   int64_t rows_, size_;

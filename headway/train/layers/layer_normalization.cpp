@@ -18,7 +18,7 @@ class LayerNormalizationNode : public LayerNode {
   Shape output_shape(const Shape& input) const override {
     if (input.rank() == 0) {
       throw Error("LayerNormalization needs vectors as its input, but got single numbers",
-                  "add Reshape({1}) in front");
+                  "add Reshape({1}) in front of this layer");
     }
     known_size(kind(), input, input.rank() - 1);
     return input;

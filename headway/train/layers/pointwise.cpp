@@ -52,8 +52,8 @@ class NormalizationNode : public LayerNode {
  public:
   explicit NormalizationNode(NormalizationOptions options) : options_(std::move(options)) {
     if (options_.mean.empty() || options_.variance.empty()) {
-      throw Error("Normalization needs mean and variance",
-                  "give both: one value per channel, or one for all");
+      throw Error("Normalization: mean or variance is missing",
+                  "give both .mean and .variance: one value per channel, or one for all");
     }
   }
 
@@ -64,7 +64,8 @@ class NormalizationNode : public LayerNode {
       const auto count = static_cast<int64_t>(values->size());
       if (count == 1 || (input.rank() > 0 && fits({count}, {input[input.rank() - 1]}))) continue;
       throw Error(
-          fmt::format("Normalization: {} values of mean or variance do not fit the last axis of {}",
+          fmt::format("Normalization: mean or variance has {} values, which does not fit the last "
+                      "dimension of the input, {}",
                       count, text(input)),
           "give one value per channel, or one for all");
     }

@@ -17,7 +17,7 @@ class InputNode : public LayerNode {
     for (const int64_t size : shape)
       if (size != kAny && size < 1)
         throw Error(fmt::format("Input: invalid shape {}", text(shape)),
-                    "sizes must be at least 1, or kAny");
+                    "sizes must be at least 1, or kAny where the size differs from batch to batch");
   }
 
   std::string kind() const override { return "Input"; }
@@ -25,8 +25,9 @@ class InputNode : public LayerNode {
   Shape output_shape(const Shape& input) const override {
     if (input.rank() > 0 && !fits(input, shape_)) {
       throw Error(
-          fmt::format("the model's input is {}, but the samples are {}", text(shape_), text(input)),
-          "change Input(...), or the dataset");
+          fmt::format("the model's Input has shape {}, but the samples have shape {}",
+                      text(shape_), text(input)),
+          "change the shape in Input(...), or resize the samples in the dataset");
     }
     return shape_;
   }

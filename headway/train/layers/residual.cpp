@@ -31,7 +31,8 @@ class ResidualNode : public LayerNode {
     if (!fits(main, shortcut)) {
       throw Error(fmt::format("Residual cannot add an output of shape {} to a shortcut of shape {}",
                               text(main), text(shortcut)),
-                  "give .shortcut a Conv2D of size 1 with the same filters and strides");
+                  "add .shortcut = {Conv2D(filters, 1, ...)} with the filters of the last layer "
+                  "and the same strides");
     }
     return main;
   }

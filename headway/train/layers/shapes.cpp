@@ -54,9 +54,11 @@ int64_t count_or_any(const Shape& shape) {
 
 int64_t known_size(const std::string& kind, const Shape& input, int axis) {
   if (input[axis] != kAny) return input[axis];
-  throw Error(fmt::format("{} must know the size of axis {} of its input, but got {}", kind, axis,
-                          text(input)),
-              "only sizes that no weight depends on, such as the steps of a sequence, may be kAny");
+  throw Error(fmt::format("{} must know the size of dimension {} (counted from 0) of its input, "
+                          "but the shape is {}",
+                          kind, axis, text(input)),
+              "give this size in Input(...); only sizes that no weight depends on, such as the "
+              "steps of a sequence, may be kAny");
 }
 
 void require_image(const std::string& kind, const Shape& input) {

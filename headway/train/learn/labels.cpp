@@ -64,7 +64,8 @@ at::Tensor align_weights(const at::Tensor& weights, const at::Tensor& values) {
   if (!fits)
     throw Error(
         fmt::format(
-            "sample weights have shape {}, which does not fit the values to weight, of shape {}",
+            "the sample weights have shape {}, which does not fit the losses of the batch, of "
+            "shape {}",
             shape_of(weights), shape_of(values)),
         "give one weight per sample");
   return w.to(values.scalar_type());

@@ -11,7 +11,7 @@ using Kind = Loss::Kind;
 
 Loss crossentropy(Kind kind, const CrossentropyOptions& o) {
   if (o.label_smoothing < 0 || o.label_smoothing > 1)
-    throw Error(fmt::format("invalid label_smoothing {:g}", o.label_smoothing),
+    throw Error(fmt::format("the loss has an invalid label_smoothing of {:g}", o.label_smoothing),
                 "give a value from 0 (none) to 1");
   return {.kind = kind, .from_logits = o.from_logits, .label_smoothing = o.label_smoothing};
 }
@@ -67,7 +67,7 @@ Loss MeanAbsoluteError() { return {.kind = Kind::kMeanAbsoluteError}; }
 
 Loss Huber(double delta) {
   if (!(delta > 0))
-    throw Error(fmt::format("huber: invalid delta {:g}", delta), "delta must be greater than 0");
+    throw Error(fmt::format("Huber: invalid delta {:g}", delta), "delta must be greater than 0");
   return {.kind = Kind::kHuber, .delta = delta};
 }
 

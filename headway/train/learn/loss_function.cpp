@@ -105,11 +105,11 @@ void check_loss(const at::Tensor& loss) {
   if (!loss.defined() || loss.numel() != 1) {
     throw Error(fmt::format("the loss of a batch has {} values, but must have one",
                             loss.defined() ? loss.numel() : 0),
-                "return the mean of the values");
+                "return one number from the loss function, such as the mean: loss.mean()");
   }
   if (!loss.requires_grad()) {
     throw Error("the loss depends on no weight, so it has no gradient",
-                "compute it from the model's output, without detach(), .data or a no-grad guard "
+                "compute it from the model's output, without detach(), .data or torch::NoGradGuard "
                 "in between",
                 "gradient-not-connected");
   }

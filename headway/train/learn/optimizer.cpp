@@ -27,7 +27,7 @@ void check_clipping(const Clipping& clip) {
   const int set = (clip.by_value > 0) + (clip.by_norm > 0) + (clip.by_global_norm > 0);
   if (set > 1)
     throw Error("optimizer: more than one kind of clipping is set",
-                "set only one of by_value, by_norm and by_global_norm");
+                "set only one of clip.by_value, clip.by_norm and clip.by_global_norm");
 }
 
 Optimizer checked(Optimizer optimizer) {

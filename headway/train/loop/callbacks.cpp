@@ -32,9 +32,12 @@ class Monitor {
     if (!value && !seen_) {
       std::string names;
       for (const auto& [key, unused] : logs) names += (names.empty() ? "" : ", ") + key;
-      throw Error(fmt::format("{} monitors '{}', which is not in the logs", who, name()),
-                  fmt::format("the logs have {}{}", names,
-                              name().starts_with("val_") ? "; give fit a validation dataset" : ""));
+      throw Error(
+          fmt::format("{} monitors '{}', but this training measures no such value", who, name()),
+          fmt::format("set .monitor to one of: {}{}", names,
+                      name().starts_with("val_")
+                          ? "; or set .validation in fit's options, for values that begin with val_"
+                          : ""));
     }
     seen_ = true;
     return value;
@@ -113,7 +116,7 @@ class PlateauCallback : public Callback {
         monitor_(options.monitor, options.mode, options.min_delta, options.patience) {
     if (options.factor <= 0 || options.factor >= 1) {
       throw Error(fmt::format("ReduceLROnPlateau: invalid factor {}", options.factor),
-                  "factor must be between 0 and 1");
+                  "factor must be above 0 and below 1; the learning rate is multiplied by it");
     }
   }
 
@@ -237,7 +240,7 @@ class LearningRateCallback : public Callback {
     if (!(wanted > 0) || !std::isfinite(wanted)) {
       throw Error(fmt::format("LearningRateScheduler: invalid learning rate {} for epoch {}",
                               wanted, training.epoch()),
-                  "return a finite number above 0");
+                  "let the function given to LearningRateScheduler return a finite number above 0");
     }
     if (now > 0) training.scale_learning_rate(wanted / now);
   }

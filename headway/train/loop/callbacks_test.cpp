@@ -69,7 +69,7 @@ TEST(EarlyStopping, GoesOnWithItsPatienceAfterAResume) {
 TEST(EarlyStopping, WatchingWhatIsNotThereIsAnError) {
   FakeTraining run;
   const auto stop = EarlyStopping({.monitor = "val_accuracy"});
-  EXPECT_THAT(error_of([&] { run.run(*stop, {1}); }), HasSubstr("validation dataset"));
+  EXPECT_THAT(error_of([&] { run.run(*stop, {1}); }), HasSubstr("set .validation"));
 }
 
 TEST(ReduceLROnPlateau, LowersTheRateWhenNothingImproves) {

@@ -33,17 +33,15 @@ std::optional<int64_t> step_of(const std::string& name) {
 SavedTraining FoundCheckpoint::saved() const {
   const auto text = content.metadata.find(kStateKey);
   if (text == content.metadata.end()) {
-    throw Error(path + ": holds only weights, so a training cannot be resumed from it",
-                "give another checkpoint folder, or start without resume");
+    throw Error(path + " holds only weights, so a training cannot be resumed from it",
+                "give another checkpoint folder, or start without --resume (.checkpoint.resume)");
   }
   try {
     return parse_saved_training(text->second);
   } catch (const Error& e) {
     throw Error(
         fmt::format("{}: the saved state of the training cannot be read: {}", path, e.problem()),
-        e.hint().empty() ? "the file is damaged: delete it to resume from an older checkpoint, or "
-                           "give another folder"
-                         : e.hint());
+        e.hint().empty() ? kDamagedState : e.hint());
   }
 }
 
@@ -54,16 +52,21 @@ Error FoundCheckpoint::blamed(const Error& error, const std::string& hint) const
 CheckpointFolder::CheckpointFolder(const CheckpointOptions& options)
     : options_(options), last_ns_(now_ns()) {
   if (options.keep < 1)
-    throw Error("checkpoint: keep must be 1 or more", "keep at least one checkpoint");
+    throw Error(fmt::format("checkpoint: keep is {}, but must be 1 or more", options.keep),
+                "set .keep in fit's .checkpoint options to the number of checkpoints to keep");
   if (options.every_steps && *options.every_steps < 1)
-    throw Error("checkpoint: every_steps must be 1 or more", "leave it out for one per epoch");
+    throw Error(
+        fmt::format("checkpoint: every_steps is {}, but must be 1 or more", *options.every_steps),
+        "set .every_steps in fit's .checkpoint options, or leave it out for one per epoch");
   if (options.every_s && !(*options.every_s > 0))
-    throw Error("checkpoint: every_s must be greater than 0", "leave it out for one per epoch");
+    throw Error(
+        fmt::format("checkpoint: every_s is {:g}, but must be greater than 0", *options.every_s),
+        "set .every_s (seconds) in fit's .checkpoint options, or leave it out for one per epoch");
   std::error_code failed;
   fs::create_directories(options.folder, failed);
   if (failed) {
     throw Error(fmt::format("checkpoint folder {}: {}", options.folder, failed.message()),
-                "name a folder that you may write to");
+                "give a folder that this user may create and write to");
   }
   lock_.emplace(options.folder, "a training");
   for (const auto& entry : fs::directory_iterator(options.folder)) {

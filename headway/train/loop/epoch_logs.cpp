@@ -45,7 +45,8 @@ void EpochLogs::restore(const SavedTraining& from) {
   if (from.metrics.size() < metrics) {
     throw Error(fmt::format("the checkpoint has {} metrics, but this model has {}",
                             from.metrics.size(), metrics),
-                "compile the model with the same metrics as before, or give another folder");
+                "compile the model with the same metrics as before, or give another checkpoint "
+                "folder");
   }
   for (size_t i = 0; i < metrics; ++i) {
     (*metrics_)[i].restore({from.metrics[i].first, from.metrics[i].second});

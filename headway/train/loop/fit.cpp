@@ -18,6 +18,9 @@
 namespace headway {
 namespace {
 
+constexpr const char* kCheckEmpty =
+    "check that its list of files is not empty, and that no .filter() drops every sample";
+
 Dataset dataset_of(const Tensor& x, const Tensor& y) {
   if (x.rank() == 0 || y.rank() == 0 || x.dim(0) != y.dim(0)) {
     throw Error(
@@ -138,7 +141,7 @@ FieldNames resolve_fields(FieldNames fields, const Batch& batch, bool with_label
       name = all[place].name.str();
     } else {
       throw Error(fmt::format("the batch has no label: its only field is '{}'", all[0].name.str()),
-                  "add one to the dataset, or name it: .fields = {.target = \"...\"}");
+                  "add a field with the labels to the dataset, such as 'label'");
     }
   };
   pick(fields.input, "image", "x", 0);
@@ -206,11 +209,12 @@ History Model::fit(const Tensor& x, const Tensor& y, FitOptions options) {
 
 Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted) {
   if (wanted.steps && *wanted.steps < 1)
-    throw Error("evaluate: steps must be 1 or more", "leave it out for all of the dataset");
+    throw Error(fmt::format("evaluate: steps is {}, but must be 1 or more", *wanted.steps),
+                "set .steps in the options of evaluate, or leave it out for all of the dataset");
   const int64_t length = dataset.cardinality();
   if (length == kInfinite && !wanted.steps) {
     throw Error("the dataset to evaluate on never ends",
-                "set .steps, or remove .repeat() from the dataset");
+                "set .steps in the options of evaluate, or remove .repeat() from the dataset");
   }
   std::vector<MetricState> metrics = metric_states(*compiled);
   const c10::NoGradGuard guard;
@@ -238,7 +242,7 @@ Logs Model::Impl::evaluate(const Dataset& dataset, const EvaluateOptions& wanted
     count += rows;
     for (MetricState& m : metrics) m.update(sample.y, output, missing, sample.weights);
   }
-  if (count == 0) throw Error("the dataset to evaluate on is empty", "check its files and filters");
+  if (count == 0) throw Error("the dataset to evaluate on is empty", kCheckEmpty);
   Logs logs;
   const at::Tensor penalty = network->regularization();
   logs.set("loss",
@@ -260,7 +264,7 @@ Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
   Impl& m = *impl_;
   if (dataset.cardinality() == kInfinite && !options.steps) {
     throw Error("the dataset to predict from never ends",
-                "set .steps, or remove .repeat() from the dataset");
+                "set .steps in the options of predict, or remove .repeat() from the dataset");
   }
   const c10::NoGradGuard guard;
   std::vector<at::Tensor> outputs;
@@ -278,7 +282,7 @@ Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
     outputs.push_back(m.network->forward(x, false).to(at::kCPU));
   }
   if (outputs.empty())
-    throw Error("the dataset to predict from is empty", "check its files and filters");
+    throw Error("the dataset to predict from is empty", kCheckEmpty);
   return from_torch(at::cat(outputs).to(torch_type(m.options.dtype)));
 }
 

@@ -19,7 +19,8 @@ double Logs::operator[](const std::string& name) const {
   if (const double* value = find(name)) return *value;
   std::string names;
   for (const auto& [key, value] : values_) names += (names.empty() ? "" : ", ") + key;
-  throw Error(fmt::format("the logs have no '{}'", name), "the logs have " + names);
+  throw Error(fmt::format("no value named '{}' was measured", name),
+              !names.empty() ? "use one of these names: " + names : "nothing was measured");
 }
 
 void Logs::set(const std::string& name, double value) {

@@ -34,8 +34,10 @@ std::pair<double, double> sums_in(const JsonView& in) {
 
 Logs logs_in(const JsonView& in) {
   if (in.size() > kMostLogs)
-    throw Error(
-        fmt::format("an epoch has {} logs, but at most {} are possible", in.size(), kMostLogs));
+    throw Error(fmt::format("the checkpoint lists {} measured values for one epoch, but at most {} "
+                            "are possible",
+                            in.size(), kMostLogs),
+                kDamagedState);
   Logs logs;
   for (const auto& [name, value] : in.as<std::vector<std::pair<std::string, int64_t>>>()) {
     logs.set(name, from_bits(value));
@@ -46,16 +48,21 @@ Logs logs_in(const JsonView& in) {
 int64_t count_in(const JsonView& state, const char* key) {
   const auto count = state[key].as<int64_t>();
   if (count >= 0 && count <= kLargestCount) return count;
-  throw Error(fmt::format("'{}' is {}, but must be between 0 and 2^53", key, count));
+  throw Error(
+      fmt::format("the checkpoint's field '{}' is {}, but must be between 0 and 2^53", key, count),
+      kDamagedState);
 }
 
 std::vector<int> threads_in(const JsonView& in) {
   const auto threads = in.as<std::vector<int>>();
-  if (threads.size() != 3) throw Error("'threads' must be a list of three numbers");
+  if (threads.size() != 3)
+    throw Error("the checkpoint's field 'threads' must be a list of three numbers", kDamagedState);
   for (const int n : threads) {
     if (n < 0 || n > kMostThreads)
-      throw Error(fmt::format("'threads' has {}, but each number must be between 0 and {}", n,
-                              kMostThreads));
+      throw Error(fmt::format("the checkpoint's field 'threads' has the number {}, but each must "
+                              "be between 0 and {}",
+                              n, kMostThreads),
+                  kDamagedState);
   }
   return threads;
 }
@@ -63,8 +70,9 @@ std::vector<int> threads_in(const JsonView& in) {
 void check_version(const JsonView& state) {
   if (const auto version = state["version"].as<int64_t>(); version != kVersion) {
     throw Error(
-        fmt::format("it has version {}, but this headway reads version {}", version, kVersion),
-        "resume with the Headway release that wrote it, or give another folder");
+        fmt::format("the checkpoint has version {}, but this headway reads version {}", version,
+                    kVersion),
+        "resume with the Headway release that wrote it, or give another checkpoint folder");
   }
 }
 

@@ -35,4 +35,7 @@ std::string text_of(const SavedTraining& saved);
 // Error for text that text_of cannot have written, and for another version.
 SavedTraining parse_saved_training(std::string_view text);
 
+inline constexpr const char* kDamagedState =
+    "the checkpoint is damaged: delete it to resume from an older one, or give another folder";
+
 }  // namespace headway

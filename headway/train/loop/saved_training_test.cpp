@@ -59,23 +59,30 @@ TEST(SavedTraining, ComesBackAsItWasWritten) {
 }
 
 TEST(SavedTraining, WhatIsOfTheWrongKindIsToldInPlainWords) {
-  EXPECT_EQ(problem_of(with("loss", "[]")), "'loss' is a list, but must be a list of two");
+  EXPECT_EQ(problem_of(with("loss", "[]")),
+            "in the JSON, 'loss' is a list, but must be a list of two");
   EXPECT_EQ(problem_of(with("history", "[[[]]]")),
-            "'history' is a list, but must be a list of two");
-  EXPECT_EQ(problem_of(with("metrics", "{}")), "'metrics' is an object, but must be a list");
-  EXPECT_EQ(problem_of(with("pipeline", "7")), "'pipeline' is a number, but must be a text");
-  EXPECT_EQ(problem_of(with("callbacks", "{\"a\":1}")), "'a' is a number, but must be a text");
-  EXPECT_EQ(problem_of("[]"), "'the state' is a list, but must be an object");
+            "in the JSON, 'history' is a list, but must be a list of two");
+  EXPECT_EQ(problem_of(with("metrics", "{}")),
+            "in the JSON, 'metrics' is an object, but must be a list");
+  EXPECT_EQ(problem_of(with("pipeline", "7")),
+            "in the JSON, 'pipeline' is a number, but must be a text");
+  EXPECT_EQ(problem_of(with("callbacks", "{\"a\":1}")),
+            "in the JSON, 'a' is a number, but must be a text");
+  EXPECT_EQ(problem_of("[]"), "in the JSON, 'the state' is a list, but must be an object");
   EXPECT_EQ(problem_of("{"), "invalid JSON at byte 1");
 }
 
 TEST(SavedTraining, CountsThatCannotBeAreRefused) {
-  EXPECT_EQ(problem_of(with("step", "-1")), "'step' is -1, but must be between 0 and 2^53");
+  EXPECT_EQ(problem_of(with("step", "-1")),
+            "the checkpoint's field 'step' is -1, but must be between 0 and 2^53");
   EXPECT_NE(problem_of(with("epoch", "9223372036854775807")), "");
   EXPECT_NE(problem_of(with("iterations", "1e300")), "");
   EXPECT_EQ(problem_of(with("threads", "[1000000,1,0]")),
-            "'threads' has 1000000, but each number must be between 0 and 4096");
-  EXPECT_EQ(problem_of(with("threads", "[]")), "'threads' must be a list of three numbers");
+            "the checkpoint's field 'threads' has the number 1000000, but each must be between 0 "
+            "and 4096");
+  EXPECT_EQ(problem_of(with("threads", "[]")),
+            "the checkpoint's field 'threads' must be a list of three numbers");
 }
 
 TEST(SavedTraining, NestingAndManyLogsAreRefused) {
@@ -84,11 +91,13 @@ TEST(SavedTraining, NestingAndManyLogsAreRefused) {
   std::string logs = "[[\"0\",0]";
   for (int i = 1; i <= 1000; ++i) logs += ",[\"" + std::to_string(i) + "\",0]";
   EXPECT_EQ(problem_of(with("history", "[" + logs + "]]")),
-            "an epoch has 1001 logs, but at most 1000 are possible");
+            "the checkpoint lists 1001 measured values for one epoch, but at most 1000 are "
+            "possible");
 }
 
 TEST(SavedTraining, OfAnotherVersionIsRefused) {
-  EXPECT_EQ(problem_of(with("version", "2")), "it has version 2, but this headway reads version 1");
+  EXPECT_EQ(problem_of(with("version", "2")),
+            "the checkpoint has version 2, but this headway reads version 1");
 }
 
 }  // namespace

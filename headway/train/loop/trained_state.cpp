@@ -48,7 +48,7 @@ void restore_generators(const Safetensors& content, c10::Device device) {
     } catch (const c10::Error&) {  // its text is a page long
       throw Error(
           fmt::format("'{}' in the checkpoint is not the state of a random generator", name),
-          "the file is damaged: delete it to resume from an older checkpoint");
+          "the checkpoint is damaged: delete it to resume from an older one");
     }
   }
 }

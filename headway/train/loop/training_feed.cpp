@@ -17,13 +17,17 @@ TrainingFeed::TrainingFeed(const Dataset& dataset, const FitOptions& options, c1
   const int64_t batches = dataset.cardinality();
   if (batches == 0)
     throw Error("the dataset is empty",
-                "check its files and filters: `headway inspect` shows what it holds");
+                "check that its list of files is not empty, and that no .filter() drops every "
+                "sample; `headway inspect FOLDER` shows what a folder holds");
   if (options.steps_per_epoch && *options.steps_per_epoch < 1)
-    throw Error("fit: steps_per_epoch must be 1 or more");
+    throw Error(
+        fmt::format("fit: steps_per_epoch is {}, but must be 1 or more", *options.steps_per_epoch),
+        "set .steps_per_epoch in fit's options, or leave it out for all of the dataset");
   if (!options.steps_per_epoch) {
     if (batches == kInfinite) {
       throw Error("the dataset never ends, so an epoch would never end",
-                  "set steps_per_epoch, or remove .repeat()", "epoch-never-ends");
+                  "set .steps_per_epoch in fit's options, or remove .repeat() from the dataset",
+                  "epoch-never-ends");
     }
     steps_ = batches == kUnknown ? -1 : batches;
     one_pipeline_ = steps_ > 0;
@@ -35,7 +39,7 @@ TrainingFeed::TrainingFeed(const Dataset& dataset, const FitOptions& options, c1
   if (batches >= 0 && batches < wanted) {
     throw Error(fmt::format("the dataset ends after {} batches, but {} epochs of {} steps take {}",
                             batches, options.epochs, steps_, wanted),
-                "add .repeat() to the dataset, or do not set steps_per_epoch",
+                "add .repeat() to the dataset, or leave out steps_per_epoch",
                 "wrong-steps-per-epoch");
   }
   one_pipeline_ = true;

@@ -19,15 +19,20 @@ namespace headway {
 namespace {
 
 FitOptions checked(const FitOptions& options) {
-  if (options.epochs < 1) throw Error("fit: epochs must be 1 or more");
-  if (options.accumulate < 1) throw Error("fit: accumulate must be 1 or more");
+  const auto too_few = [](const char* name, int64_t value, const char* otherwise) {
+    throw Error(fmt::format("fit: {} is {}, but must be 1 or more", name, value),
+                fmt::format("set .{} in fit's options, or leave it out for {}", name, otherwise));
+  };
+  if (options.epochs < 1) too_few("epochs", options.epochs, "1");
+  if (options.accumulate < 1) too_few("accumulate", options.accumulate, "1");
   if (options.validation_steps && *options.validation_steps < 1)
-    throw Error("fit: validation_steps must be 1 or more", "leave it out for all of the dataset");
+    too_few("validation_steps", *options.validation_steps, "all of the validation data");
   const ThreadCounts& threads = options.threads;
   for (const std::optional<int>& count : {threads.intra_op, threads.inter_op, threads.input})
     if (count && *count < 1)
-      throw Error("fit: each number of threads must be 1 or more",
-                  "leave it out, so that it is chosen");
+      throw Error(fmt::format("fit: a number of threads is {}, but must be 1 or more", *count),
+                  "correct .intra_op, .inter_op or .input in fit's .threads, or leave it out to "
+                  "have it chosen automatically");
   return options;
 }
 
@@ -143,7 +148,8 @@ void TrainingLoop::begin() {
   counters_.mark(StepPhase::kWaitForData);
   if (!any_batch) {
     throw Error("the dataset gave no batches",
-                "check its filters and its error policy: they may drop every sample",
+                "check whether a .filter() drops every sample, or every sample is bad and skipped "
+                "(.errors in with_options)",
                 "source-never-yields");
   }
   history_.first_batch_s = counters_.times()[StepPhase::kWaitForData];
@@ -169,8 +175,9 @@ void TrainingLoop::begin() {
 std::optional<FoundCheckpoint> TrainingLoop::find_checkpoint() {
   if (!options_.checkpoint.resume) return std::nullopt;
   if (!checkpoints_)
-    throw Error("resume is set, but no checkpoint folder is given",
-                "set .checkpoint.folder to the folder of the earlier run");
+    throw Error("the training is to be resumed, but no checkpoint folder is given",
+                "set .checkpoint.folder in fit's options to the folder of the earlier run, or set "
+                ".checkpoint.resume = false");
   std::vector<std::string> complaints;
   std::optional<FoundCheckpoint> found = checkpoints_->newest(complaints);
   for (const std::string& text : complaints) run_.warn(text);
@@ -255,8 +262,8 @@ void TrainingLoop::run_steps() {
       if (steps < 0) return;
       throw Error(fmt::format("the dataset ended before step {} of {} in epoch {}",
                               progress.step_in_epoch + 1, steps, progress.epoch + 1),
-                  "check whether its error policy drops samples, add .repeat(), or set a smaller "
-                  "steps_per_epoch",
+                  "add .repeat() to the dataset, set a smaller steps_per_epoch, or check whether "
+                  "bad samples are skipped (.errors in with_options)",
                   "wrong-steps-per-epoch");
     }
     const int64_t began = now_ns();

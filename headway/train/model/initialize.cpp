@@ -46,8 +46,10 @@ at::Tensor orthogonal(const WeightSpec& spec, double gain, at::Generator generat
   const Shape& shape = spec.shape;
   if (shape.rank() < 2) {
     throw Error(
-        fmt::format("initializer orthogonal needs a matrix, but {} is {}", spec.name, text(shape)),
-        "choose another initializer");
+        fmt::format("the initializer 'orthogonal' needs weights with 2 dimensions or more, but {} "
+                    "has shape {}",
+                    spec.name, text(shape)),
+        "choose another initializer for it, such as 'glorot_uniform' or 'zeros'");
   }
   int64_t field = 1;
   for (int i = 2; i < shape.rank(); ++i) field *= shape[i];

@@ -20,7 +20,7 @@ Model::Impl::Impl(std::vector<Layer> layers, ModelOptions options)
   const DType dtype = this->options.dtype;
   if (dtype != DType::kFloat32 && dtype != DType::kFloat64) {
     throw Error(fmt::format("invalid dtype {} of a model", name_of(dtype)),
-                "use float32 or float64");
+                "set .dtype in ModelOptions to DType::kFloat32 or DType::kFloat64");
   }
   plan_if_possible();
 }
@@ -51,8 +51,9 @@ void Model::Impl::build_for(const Batch& batch, FieldNames fields) {
 Network& Model::Impl::built_network() {
   if (!network) {
     if (plan.empty()) {
-      throw Error(fmt::format("the shapes of '{}' are not known yet", options.name),
-                  "begin with Input({...}), or call build()");
+      throw Error(fmt::format("the shapes of the model '{}' are not known yet", options.name),
+                  "make Input({...}) the first layer, or call build() with the shape of a sample "
+                  "first");
     }
     build(plan[0].input);
   }
@@ -106,8 +107,9 @@ void Model::compile(CompileOptions options) {
 
 std::string Model::summary(SummaryOptions options) const {
   if (impl_->plan.empty()) {
-    throw Error(fmt::format("the shapes of '{}' are not known yet", name()),
-                "begin with Input({...}), or call build()");
+    throw Error(fmt::format("the shapes of the model '{}' are not known yet", name()),
+                "make Input({...}) the first layer, or call build() with the shape of a sample "
+                "first");
   }
   const auto& compiled = impl_->compiled;
   return summary_table(name(), impl_->plan, impl_->memory(options.batch_size),
@@ -126,19 +128,21 @@ std::vector<std::string> Model::weight_names() const {
 Tensor Model::weight(const std::string& name) const {
   const NamedWeight* w = impl_->find(name);
   if (!w)
-    throw Error(fmt::format("the model has no weight '{}'", name), "weight_names() lists them");
+    throw Error(fmt::format("the model has no weight '{}'", name),
+                "use one of the names that weight_names() lists");
   return from_torch(w->value.detach().clone());
 }
 
 void Model::set_weight(const std::string& name, const Tensor& value) {
   const NamedWeight* w = impl_->find(name);
   if (!w)
-    throw Error(fmt::format("the model has no weight '{}'", name), "weight_names() lists them");
+    throw Error(fmt::format("the model has no weight '{}'", name),
+                "use one of the names that weight_names() lists");
   at::Tensor to = w->value;
   const Shape shape = shape_of(to);
   if (!(value.shape() == shape)) {
-    throw Error(fmt::format("'{}' has shape {}, but the new value has shape {}", name, shape.str(),
-                            value.shape().str()),
+    throw Error(fmt::format("the weight '{}' has shape {}, but the new value has shape {}", name,
+                            shape.str(), value.shape().str()),
                 "give a value of the same shape");
   }
   const c10::NoGradGuard guard;

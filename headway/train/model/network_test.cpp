@@ -89,8 +89,8 @@ TEST(PlanNetwork, InputFixesTheShapeAndIsNoLayer) {
   ASSERT_EQ(plan.size(), 1u);
   EXPECT_EQ(plan[0].input, (Shape{kAny, 4}));
   EXPECT_EQ(plan_network({Input({4}), Dense(3)}, {}).front().input, (Shape{4}));
-  expect_error({Input({4}), Dense(3)}, {5}, "the model's input is 4, but the samples are 5",
-               "Input");
+  expect_error({Input({4}), Dense(3)}, {5},
+               "the model's Input has shape 4, but the samples have shape 5", "Input");
   expect_error({Dense(3), Input({3})}, {5}, "Input must be the first layer",
                "move it to the front");
   expect_error({Input({3})}, {}, "the model has no layers", "Dense");
@@ -108,7 +108,7 @@ TEST(PlanNetwork, SaysWhichLayerDoesNotFitAndWhatWould) {
                "lstm_1: LSTM needs input of shape steps x features, but got 4",
                "return_sequences = true");
   expect_error({Conv2D(4, 3, {.groups = 3})}, {8, 8, 4}, "4 channels and 4 filters among 3 groups",
-               "multiples");
+               "choose .groups");
   expect_error({Reshape({5, 5})}, {24}, "cannot turn 24 into 5x5: 24 values are not 25",
                "stay the same");
   expect_error({Flatten(), Dense(3)}, {kAny, 4}, "dense: Dense must know", "kAny");

@@ -30,7 +30,7 @@ class Names {
     for (const Layer& layer : layers) {
       if (layer.name().empty() || taken_.insert(layer.name()).second) continue;
       throw Error(fmt::format("two layers are called '{}'", layer.name()),
-                  "give each layer its own name, or none");
+                  "give each layer its own name, or none: then names are made");
     }
   }
 
