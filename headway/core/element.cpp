@@ -17,10 +17,9 @@ std::vector<std::string> names_of(const Element& element) {
 }
 
 [[noreturn]] void missing(const Element& element, const Name& name) {
-  throw Error(
-      fmt::format("the element has no field '{}', only [{}]", name.str(),
-                  fmt::join(names_of(element), ", ")),
-      "use one of these fields, or add the field with .map() first");
+  throw Error(fmt::format("the element has no field '{}', only [{}]", name.str(),
+                          fmt::join(names_of(element), ", ")),
+              "use one of these fields, or add the field with .map() first");
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 
-// clang checks at compile time that what is HEADWAY_GUARDED_BY a mutex is touched with the mutex held.
+// clang checks at compile time that what is HEADWAY_GUARDED_BY a mutex is touched with the mutex
+// held.
 #if defined(__clang__)
 #define HEADWAY_TSA(x) __attribute__((x))
 #else

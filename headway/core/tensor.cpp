@@ -263,9 +263,9 @@ bool Tensor::same(const Tensor& other) const {
 }
 
 void Tensor::wrong_type(DType wanted) const {
-  throw Error(fmt::format("a tensor of type {} was read as {}", name_of(dtype_), name_of(wanted)),
-              fmt::format("read it as {}, or convert it to {} first", name_of(dtype_),
-                          name_of(wanted)));
+  throw Error(
+      fmt::format("a tensor of type {} was read as {}", name_of(dtype_), name_of(wanted)),
+      fmt::format("read it as {}, or convert it to {} first", name_of(dtype_), name_of(wanted)));
 }
 
 }  // namespace headway

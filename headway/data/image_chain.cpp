@@ -190,9 +190,10 @@ void start(LazyImage& image, std::span<const uint8_t> bytes, const DecodeStep& s
 ImageChain::ImageChain(std::vector<ImageStep> steps) : steps_(std::move(steps)) {
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (i > 0 && std::holds_alternative<DecodeStep>(steps_[i])) {
-      throw Error("decode_image comes after another operation on the image, which needs its pixels "
-                  "already",
-                  "move .decode_image() in front of all other image operations, such as .resize()");
+      throw Error(
+          "decode_image comes after another operation on the image, which needs its pixels "
+          "already",
+          "move .decode_image() in front of all other image operations, such as .resize()");
     }
     check_step(steps_[i]);
   }

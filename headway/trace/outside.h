@@ -215,13 +215,13 @@ struct SeenModel {
   int64_t moved = 0;          // of those models (if none was found: of the held ones) that changed
   bool hides_gradients = false;  // TensorFlow's variables do not tell theirs
   int64_t with_gradient = 0;     // seen with one
-  int64_t left_out = 0;       // of a model, with a gradient, held by no optimizer, never moved
-  int64_t not_finite = 0;     // how often one was seen with a value that is not a number
-  int64_t arrays = 0;         // of JAX: parameters, which are replaced instead of changed ...
-  bool replaced = false;      // ... and were
-  std::string optimizer{};    // its class
-  bool plain_steps = false;   // its steps follow the gradient itself: SGD
-  double rate = -1;           // its current learning rate; -1: not known
+  int64_t left_out = 0;          // of a model, with a gradient, held by no optimizer, never moved
+  int64_t not_finite = 0;        // how often one was seen with a value that is not a number
+  int64_t arrays = 0;            // of JAX: parameters, which are replaced instead of changed ...
+  bool replaced = false;         // ... and were
+  std::string optimizer{};       // its class
+  bool plain_steps = false;      // its steps follow the gradient itself: SGD
+  double rate = -1;              // its current learning rate; -1: not known
   double highest_rate = -1;
   int64_t tiny_rates = 0;  // looks in a row, up to now, with almost 0 compared with the highest
   int64_t hooks = 0, first_hooks = 0;  // of its modules, now and when they were first seen

@@ -30,10 +30,11 @@ class ModuleNode : public LayerNode {
     if (output_.rank() > 0) return output_;
     for (const int64_t size : input) {
       if (size == kAny)
-        throw Error("the shape of a module's output cannot be found, because a size of its input "
-                    "is not known (kAny)",
-                    "set .output of module_layer to the shape that the module gives for one "
-                    "sample");
+        throw Error(
+            "the shape of a module's output cannot be found, because a size of its input "
+            "is not known (kAny)",
+            "set .output of module_layer to the shape that the module gives for one "
+            "sample");
     }
     const torch::NoGradGuard guard;
     const bool was_training = module_->is_training();

@@ -24,10 +24,11 @@ class RepeatIterator : public Iterator {
         return poll;
       }
       if (!any_) {
-        throw Error("repeat: the dataset before .repeat() gives no elements, so it cannot be "
-                    "repeated",
-                    "check whether its list of files or tensors is empty, or a .filter() drops "
-                    "everything");
+        throw Error(
+            "repeat: the dataset before .repeat() gives no elements, so it cannot be "
+            "repeated",
+            "check whether its list of files or tensors is empty, or a .filter() drops "
+            "everything");
       }
       ++round_;
       any_ = false;

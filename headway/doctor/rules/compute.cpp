@@ -128,8 +128,9 @@ std::optional<Finding> float32_on_a_gpu(const Evidence& e) {
       .summary = "the GPU computes all the time in float32; bfloat16 may be faster",
       .evidence = {fmt::format("{} is busy {:.0f}% of the time", e.run.gpu, 100 * *busy)},
       .where = "precision",
-      .fix = "try --precision bfloat16 (.precision = Precision::kBFloat16 in ModelOptions) for a "
-             "hundred steps, and compare time and loss"};
+      .fix =
+          "try --precision bfloat16 (.precision = Precision::kBFloat16 in ModelOptions) for a "
+          "hundred steps, and compare time and loss"};
 }
 
 namespace {
@@ -189,8 +190,9 @@ std::optional<Finding> stuck_callback(const Evidence& e) {
                      e.last.phase_s),
                  .evidence = {fmt::format("{:.2f} cores work meanwhile", e.quiet_cores())},
                  .where = e.run.callbacks.size() == 1 ? e.run.callbacks[0] : "callbacks",
-                 .fix = "look at what the callback waits for (a server, a lock, a full disk), and "
-                        "give it a time limit"};
+                 .fix =
+                     "look at what the callback waits for (a server, a lock, a full disk), and "
+                     "give it a time limit"};
 }
 
 std::optional<Finding> first_step(const Evidence& e) {

@@ -100,8 +100,9 @@ std::optional<Finding> gpu_throttled(const Evidence& e) {
                  .evidence = {fmt::format("slowed down {:.0f}% of the time; {:.0f} of {:.0f} MHz",
                                           100 * share, b.clock_mhz, b.full_clock_mhz)},
                  .where = e.run.gpu,
-                 .fix = "see which limit it is with `nvidia-smi -q -d PERFORMANCE,POWER`, then "
-                        "improve the GPU's cooling or raise its power limit",
+                 .fix =
+                     "see which limit it is with `nvidia-smi -q -d PERFORMANCE,POWER`, then "
+                     "improve the GPU's cooling or raise its power limit",
                  .predicted_gain = 1 / clock};
 }
 

@@ -226,18 +226,18 @@ std::optional<Finding> not_connected(const Evidence& e) {
     if (never) names.push_back(e.trace.weights[i].name);
   }
   if (names.empty()) return std::nullopt;
-  return Finding{.cause = Cause::kGradientNotConnected,
-                 .severity = Severity::kHigh,
-                 .confidence = 0.9,
-                 .summary =
-                     fmt::format("no gradient reaches {}, so they do not learn", listed(names)),
-                 .evidence = {fmt::format("{} of {} trainable weights, in {} looks", names.size(),
-                                          e.trace.weights.size(), looks(e).size())},
-                 .where = names[0],
-                 .fix =
-                     "look for detach(), .data, item() or torch::NoGradGuard between these weights "
-                     "and the loss; if they should not learn, freeze them with "
-                     "requires_grad_(false)"};
+  return Finding{
+      .cause = Cause::kGradientNotConnected,
+      .severity = Severity::kHigh,
+      .confidence = 0.9,
+      .summary = fmt::format("no gradient reaches {}, so they do not learn", listed(names)),
+      .evidence = {fmt::format("{} of {} trainable weights, in {} looks", names.size(),
+                               e.trace.weights.size(), looks(e).size())},
+      .where = names[0],
+      .fix =
+          "look for detach(), .data, item() or torch::NoGradGuard between these weights "
+          "and the loss; if they should not learn, freeze them with "
+          "requires_grad_(false)"};
 }
 
 std::optional<Finding> not_updated(const Evidence& e) {
@@ -246,12 +246,14 @@ std::optional<Finding> not_updated(const Evidence& e) {
         .cause = Cause::kWeightsNotUpdated,
         .severity = Severity::kHigh,
         .confidence = 0.9,
-        .summary = "the loss depends on weights that were not given to the optimizer, so they are "
-                   "never updated",
+        .summary =
+            "the loss depends on weights that were not given to the optimizer, so they are "
+            "never updated",
         .evidence = {fmt::format("tensors of {}", *left_out)},
         .where = "LoopOptions.parameters",
-        .fix = "pass these weights in .parameters of LoopOptions (or the whole module as .module), "
-               "or detach() them"};
+        .fix =
+            "pass these weights in .parameters of LoopOptions (or the whole module as .module), "
+            "or detach() them"};
   }
   if (looks(e).size() < kEnoughLooks || e.last.learning_rate <= 0) return std::nullopt;
   std::vector<std::string> names;

@@ -320,15 +320,15 @@ std::optional<Finding> upload_bound(const Evidence& e) {
       .cause = Cause::kUploadBound,
       .severity = share >= kMuch ? Severity::kHigh : Severity::kWarning,
       .confidence = 0.7,
-      .summary =
-          fmt::format("copying batches to the GPU ({}) takes {:.0f}% of the training time",
-                      e.run.device, 100 * share),
+      .summary = fmt::format("copying batches to the GPU ({}) takes {:.0f}% of the training time",
+                             e.run.device, 100 * share),
       .evidence = {fmt::format("{} per step",
                                duration_text(e.spent_s(StepPhase::kUpload) / double(e.steps)))},
       .where = "upload",
-      .fix = "send images as uint8, a quarter of the bytes: remove .normalize() and conversions to "
-             "float from the dataset, and make Rescaling(1.0 / 255) the first layer; for other "
-             "data, use a smaller number type or fewer values",
+      .fix =
+          "send images as uint8, a quarter of the bytes: remove .normalize() and conversions to "
+          "float from the dataset, and make Rescaling(1.0 / 255) the first layer; for other "
+          "data, use a smaller number type or fewer values",
       .predicted_gain = 1 / (1 - std::min(0.95, share))};
 }
 

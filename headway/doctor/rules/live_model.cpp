@@ -33,20 +33,18 @@ bool made_steps(const Observations& o, const SeenModel& model) {
 
 Finding unmoved(const Observations& o, Cause cause, std::string summary, std::string fix) {
   const SeenModel& m = o.looks->seen.model;
-  return {
-      .cause = cause,
-      .severity = Severity::kHigh,
-      .confidence = 0.9,
-      .summary = std::move(summary),
-      .evidence = {fmt::format("{} weights looked at {} times over {} steps: {} moved, {}{} are "
-                               "held by an optimizer",
-                               std::max(m.weights, m.held), m.looks, m.steps, m.moved,
-                               m.hides_gradients
-                                   ? ""
-                                   : fmt::format("{} had a gradient, ", m.with_gradient),
-                               m.held_in_model)},
-      .where = rate_place(o),
-      .fix = std::move(fix)};
+  return {.cause = cause,
+          .severity = Severity::kHigh,
+          .confidence = 0.9,
+          .summary = std::move(summary),
+          .evidence = {fmt::format(
+              "{} weights looked at {} times over {} steps: {} moved, {}{} are "
+              "held by an optimizer",
+              std::max(m.weights, m.held), m.looks, m.steps, m.moved,
+              m.hides_gradients ? "" : fmt::format("{} had a gradient, ", m.with_gradient),
+              m.held_in_model)},
+          .where = rate_place(o),
+          .fix = std::move(fix)};
 }
 
 // Looks in which some gradient existed: between two steps they may have been cleared.

@@ -112,8 +112,9 @@ std::optional<Finding> slow_first_batch(const Evidence& e) {
       .evidence = {fmt::format("{} elements in {:.0f} s", e.last.stages[0].in, e.last.phase_s)},
       .where = e.trace.stages.empty() ? "" : e.trace.stages[0].name,
       .stage = e.trace.stages.empty() ? std::nullopt : std::optional<size_t>(0),
-      .fix = "wait; to see which operation of the dataset is slow: headway bench feed DATASET, "
-             "with the path of your data"};
+      .fix =
+          "wait; to see which operation of the dataset is slow: headway bench feed DATASET, "
+          "with the path of your data"};
 }
 
 }  // namespace headway

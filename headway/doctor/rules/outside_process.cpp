@@ -128,8 +128,9 @@ std::optional<Finding> not_picklable(const E& e) {
       .cause = Cause::kLoaderNotPicklable,
       .severity = Severity::kCritical,
       .confidence = 0.95,
-      .summary = "an object that must be sent to the worker processes cannot be pickled (turned "
-                 "into bytes)",
+      .summary =
+          "an object that must be sent to the worker processes cannot be pickled (turned "
+          "into bytes)",
       .evidence = {said_or_raised(e, said)},
       .where = raised_where(e),
       .fix =
@@ -198,8 +199,9 @@ std::optional<Finding> cuda_mismatch(const E& e) {
       .summary = "the GPU driver, CUDA and the framework do not fit together",
       .evidence = {said_or_raised(e, said)},
       .where = raised_where(e),
-      .fix = "install the framework's build for the CUDA version of this driver (`nvidia-smi` "
-             "shows it), or a newer driver"};
+      .fix =
+          "install the framework's build for the CUDA version of this driver (`nvidia-smi` "
+          "shows it), or a newer driver"};
 }
 
 std::optional<Finding> limits_or_disk_full(const E& e) {
@@ -215,8 +217,9 @@ std::optional<Finding> limits_or_disk_full(const E& e) {
             fmt::format("the process has {:.0f} files open, and the limit is {:.0f}", open, most),
         .evidence = {"the next one is refused: \"Too many open files\""},
         .where = hot.frame ? place_text(*hot.frame) : "",
-        .fix = "close files after use (`with open(...)`), or raise the limit in the shell that "
-               "starts the training: ulimit -n 65536"};
+        .fix =
+            "close files after use (`with open(...)`), or raise the limit in the shell that "
+            "starts the training: ulimit -n 65536"};
   }
   const std::string* said = remark(e, Remark::kDiskFull);
   if (!said) said = remark(e, Remark::kTooManyFiles);
@@ -267,8 +270,9 @@ std::optional<Finding> single_core(const E& e) {
                  .summary = "the process is allowed to use only one core",
                  .evidence = {fmt::format("{:.2f} cores used of {:.0f}", e.seen.cores, cores)},
                  .where = "CPU affinity",
-                 .fix = "start it without `taskset`, and remove calls of os.sched_setaffinity from "
-                        "the program"};
+                 .fix =
+                     "start it without `taskset`, and remove calls of os.sched_setaffinity from "
+                     "the program"};
 }
 
 namespace {

@@ -81,8 +81,9 @@ std::optional<Finding> hot_account(const Observations& o) {
                    .evidence = {share_text(share), fmt::format("{:.2f} of {:.3g} cores are used",
                                                                o.looks->seen.cores, o.cpus())},
                    .where = line.where,
-                   .fix = "look at the line shown and what it waits for; do it ahead of time, in "
-                          "the background, or less often",
+                   .fix =
+                       "look at the line shown and what it waits for; do it ahead of time, in "
+                       "the background, or less often",
                    .predicted_gain = gain_without(share.low)};
   }
   return std::nullopt;

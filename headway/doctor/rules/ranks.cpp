@@ -207,8 +207,8 @@ std::optional<Finding> straggler(const E& e) {
       .cause = Cause::kStraggler,
       .severity = Severity::kHigh,
       .confidence = 0.8,
-      .summary = fmt::format("all ranks (training processes) wait for process {} in every step",
-                             slow.pid),
+      .summary =
+          fmt::format("all ranks (training processes) wait for process {} in every step", slow.pid),
       .evidence = {fmt::format("it waits {:.0f}% of its time for others, they at least {:.0f}%",
                                100 * waiting_share(slow), 100 * waiting_share(next))},
       .where = hot.frame ? place_text(*hot.frame) : "",
@@ -225,20 +225,20 @@ std::optional<Finding> communication_bound(const E& e) {
   if (ranks.size() < 2 || !e.running() || e.seen.quiet_s >= kStillAfterS) return std::nullopt;
   const double least = waiting_share(*ranks.front());
   if (least < kMuch) return std::nullopt;
-  return Finding{.cause = Cause::kCommunicationBound,
-                 .severity = Severity::kHigh,
-                 .confidence = 0.75,
-                 .summary = fmt::format(
-                     "every rank (training process) spends at least {:.0f}% of its time "
-                     "communicating with the others",
-                     100 * least),
-                 .evidence = {fmt::format("{} ranks; the most one is {:.0f}%", ranks.size(),
-                                          100 * waiting_share(*ranks.back()))},
-                 .where = hottest_place(e, together),
-                 .fix =
-                     "communicate many values in one call (as DistributedDataParallel does), less "
-                     "often (no_sync, larger batches), or in 16 bits",
-                 .predicted_gain = gain_without(least)};
+  return Finding{
+      .cause = Cause::kCommunicationBound,
+      .severity = Severity::kHigh,
+      .confidence = 0.75,
+      .summary = fmt::format("every rank (training process) spends at least {:.0f}% of its time "
+                             "communicating with the others",
+                             100 * least),
+      .evidence = {fmt::format("{} ranks; the most one is {:.0f}%", ranks.size(),
+                               100 * waiting_share(*ranks.back()))},
+      .where = hottest_place(e, together),
+      .fix =
+          "communicate many values in one call (as DistributedDataParallel does), less "
+          "often (no_sync, larger batches), or in 16 bits",
+      .predicted_gain = gain_without(least)};
 }
 
 }  // namespace headway

@@ -32,9 +32,10 @@ std::optional<Finding> disk_full(const Evidence& e) {
           fmt::format("a checkpoint could not be written, and the training went on: {}", *note),
       .evidence = {*note},
       .where = "checkpoint",
-      .fix = "if the disk is full: free space on it, or keep fewer checkpoints (--keep; .keep in "
-             "fit's .checkpoint options); if this user may not write there: give another folder "
-             "(--checkpoint; .folder)"};
+      .fix =
+          "if the disk is full: free space on it, or keep fewer checkpoints (--keep; .keep in "
+          "fit's .checkpoint options); if this user may not write there: give another folder "
+          "(--checkpoint; .folder)"};
 }
 
 }  // namespace headway

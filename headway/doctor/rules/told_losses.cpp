@@ -149,9 +149,9 @@ std::optional<Finding> told_frozen(const Observations& o) {
       .cause = Cause::kLossFrozen,
       .severity = Severity::kWarning,
       .confidence = exact ? 0.9 : 0.7,
-      .summary = exact ? fmt::format("nothing is learnt: the loss is exactly {:.6g} every time",
-                                     l.first())
-                       : fmt::format("nothing is learnt: the loss stays at {:.4g}", l.last()),
+      .summary =
+          exact ? fmt::format("nothing is learnt: the loss is exactly {:.6g} every time", l.first())
+                : fmt::format("nothing is learnt: the loss stays at {:.4g}", l.last()),
       .evidence = {fmt::format("{} losses: {:.5g} at first, {:.5g} recently, noise {:.2g}",
                                l.size(), l.first(), l.last(), l.noise())},
       .where = loss_where(o),

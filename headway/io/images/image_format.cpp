@@ -65,11 +65,10 @@ void throw_unknown_format(std::span<const uint8_t> bytes, const Origin& origin) 
                       fmt::format("not a JPEG or PNG image: it starts with the bytes {}", first),
                       "check that it is a complete image, or leave it out of the dataset");
   }
-  throw SampleError(
-      origin,
-      fmt::format("this is {}, not a JPEG or PNG image (it starts with the bytes {})", other,
-                  first),
-      "convert this image to JPEG or PNG, or leave it out of the dataset");
+  throw SampleError(origin,
+                    fmt::format("this is {}, not a JPEG or PNG image (it starts with the bytes {})",
+                                other, first),
+                    "convert this image to JPEG or PNG, or leave it out of the dataset");
 }
 
 }  // namespace headway

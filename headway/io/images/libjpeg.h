@@ -11,8 +11,8 @@
 
 namespace headway {
 
-// The side of a decoded block in pixels: 8, 4, 2 or 1. The version-8 interface (Ubuntu, conda-forge)
-// has two sides, which are the same for scales of 1/1 to 1/8.
+// The side of a decoded block in pixels: 8, 4, 2 or 1. The version-8 interface (Ubuntu,
+// conda-forge) has two sides, which are the same for scales of 1/1 to 1/8.
 inline int block_side(const jpeg_decompress_struct& info) {
 #if JPEG_LIB_VERSION >= 70
   return info.min_DCT_h_scaled_size;

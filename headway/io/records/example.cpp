@@ -57,12 +57,11 @@ DType dtype_of(uint32_t kind) {
 }
 
 [[noreturn]] void wrong_kind(const FeatureSpec& spec, uint32_t kind) {
-  throw SampleError(
-      {},
-      fmt::format("the tf.Example's feature \"{}\" holds {}, but is to be read as {}", spec.name,
-                  kind_name(kind), name_of(spec.dtype)),
-      fmt::format("read it as {}, or write the file with this feature as {}", kind_name(kind),
-                  name_of(spec.dtype)));
+  throw SampleError({},
+                    fmt::format("the tf.Example's feature \"{}\" holds {}, but is to be read as {}",
+                                spec.name, kind_name(kind), name_of(spec.dtype)),
+                    fmt::format("read it as {}, or write the file with this feature as {}",
+                                kind_name(kind), name_of(spec.dtype)));
 }
 
 [[noreturn]] void wrong_count(const FeatureSpec& spec, int64_t count) {
@@ -210,9 +209,9 @@ ExampleParser::ExampleParser(std::vector<FeatureSpec> features) : features_(std:
     check(spec);
     if (spec.default_value) spec.default_value = spread_default(spec);
     if (position_of(spec.name) < features_.size()) {
-      throw Error(fmt::format("feature \"{}\" appears twice in the list of features to read",
-                              spec.name),
-                  "remove one of the two");
+      throw Error(
+          fmt::format("feature \"{}\" appears twice in the list of features to read", spec.name),
+          "remove one of the two");
     }
     size_t slot = hash_of(spec.name);
     while (slots_[slot & (slots_.size() - 1)] != kFree) ++slot;

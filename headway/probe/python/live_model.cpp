@@ -53,8 +53,7 @@ LiveModel::Kind LiveModel::kind_of(uint64_t object) {
   if (known != kinds_.end()) return known->second;
   if (kinds_.size() > kMostKinds) kinds_.clear();
   Kind kind = Kind::kOther;
-  const bool keras =
-      attributes_.is_a(type, "KerasSaveable") || attributes_.is_a(type, "Trackable");
+  const bool keras = attributes_.is_a(type, "KerasSaveable") || attributes_.is_a(type, "Trackable");
   if (keras && attributes_.is_a(type, "Layer")) kind = Kind::kLayer;
   else if (attributes_.is_a(type, "Module")) kind = Kind::kModule;
   else if (attributes_.is_a(type, "Optimizer") || attributes_.is_a(type, "BaseOptimizer"))
@@ -134,8 +133,8 @@ bool LiveModel::read_keras_optimizer(uint64_t optimizer, Found& found) {
   for (const uint64_t variable : attributes_.items_of(*held, kMostHeld))
     if (kind_of(variable) == Kind::kVariable) found.held.insert(variable);
   const uint64_t rate = attributes_.get(optimizer, "_learning_rate").value_or(0);
-  const auto tensor = rate != 0 && kind_of(rate) == Kind::kVariable ? tensorflow_.value_of(rate)
-                                                                    : std::nullopt;
+  const auto tensor =
+      rate != 0 && kind_of(rate) == Kind::kVariable ? tensorflow_.value_of(rate) : std::nullopt;
   if (!tensor || !tensor->sizes.empty()) return true;
   if (const auto value = values_.some_of(*tensor, 1); !value.empty()) note_rate(value[0]);
   return true;
@@ -277,10 +276,11 @@ void LiveModel::read_weights(const Found& found, NumbersReading& sample) {
       weight.first = values, weight.first_version = tensor->version;
       order_.push_back(object);
       const bool kernel = tensor->is_kernel() && !embedding;
-      facts_.push_back({.name = plain_name(name),
-                        .values = tensor->values,
-                        .fan_in = kernel && tensor->units() > 0 ? tensor->values / tensor->units() : 0,
-                        .kernel = kernel});
+      facts_.push_back(
+          {.name = plain_name(name),
+           .values = tensor->values,
+           .fan_in = kernel && tensor->units() > 0 ? tensor->values / tensor->units() : 0,
+           .kernel = kernel});
     }
     const size_t index = size_t(std::find(order_.begin(), order_.end(), object) - order_.begin());
     weight.in_model |= in_model.count(object) > 0;

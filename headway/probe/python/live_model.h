@@ -55,7 +55,7 @@ class LiveModel {
     std::set<uint64_t> held{};                   // by optimizers
     std::set<uint64_t> arrays{};                 // of JAX
     int64_t hooks = 0;                           // of the modules
-    uint64_t input = 0;  // the input of the first layer with weights
+    uint64_t input = 0;                          // the input of the first layer with weights
   };
 
   Kind kind_of(uint64_t object);

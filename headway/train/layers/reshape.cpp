@@ -24,10 +24,9 @@ class InputNode : public LayerNode {
 
   Shape output_shape(const Shape& input) const override {
     if (input.rank() > 0 && !fits(input, shape_)) {
-      throw Error(
-          fmt::format("the model's Input has shape {}, but the samples have shape {}",
-                      text(shape_), text(input)),
-          "change the shape in Input(...), or resize the samples in the dataset");
+      throw Error(fmt::format("the model's Input has shape {}, but the samples have shape {}",
+                              text(shape_), text(input)),
+                  "change the shape in Input(...), or resize the samples in the dataset");
     }
     return shape_;
   }

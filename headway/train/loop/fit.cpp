@@ -281,8 +281,7 @@ Tensor Model::predict(const Dataset& dataset, EvaluateOptions options) {
     const at::Tensor x = upload(to_torch((*batch)[fields.input]), m.device);
     outputs.push_back(m.network->forward(x, false).to(at::kCPU));
   }
-  if (outputs.empty())
-    throw Error("the dataset to predict from is empty", kCheckEmpty);
+  if (outputs.empty()) throw Error("the dataset to predict from is empty", kCheckEmpty);
   return from_torch(at::cat(outputs).to(torch_type(m.options.dtype)));
 }
 

@@ -69,10 +69,9 @@ std::vector<int> threads_in(const JsonView& in) {
 
 void check_version(const JsonView& state) {
   if (const auto version = state["version"].as<int64_t>(); version != kVersion) {
-    throw Error(
-        fmt::format("the checkpoint has version {}, but this headway reads version {}", version,
-                    kVersion),
-        "resume with the Headway release that wrote it, or give another checkpoint folder");
+    throw Error(fmt::format("the checkpoint has version {}, but this headway reads version {}",
+                            version, kVersion),
+                "resume with the Headway release that wrote it, or give another checkpoint folder");
   }
 }
 
