@@ -19,11 +19,12 @@ constexpr size_t kLongestPiece = 2000;
 constexpr TargetField<uint64_t> kType = 8;
 constexpr TargetField<uint64_t> kBufferOfWrapper = 32, kHeldByWrapper = 136;  // a TextIOWrapper
 constexpr TargetField<uint64_t> kBytesOfBuffered = 56;                        // a BufferedWriter
+constexpr TargetField<int64_t> kEndOfBuffered = 64;  // of what was last written to it
 constexpr TargetField<int64_t> kLength = 16;
 constexpr TargetField<uint64_t> kItems = 24;  // of a list
 constexpr TargetField<char> kBytes = 32;      // of a bytes object
 
-bool ends_a_line(char c) { return c == '\n' || c == '\r' || c == '\0'; }
+bool ends_a_line(char c) { return c == '\n' || c == '\r'; }
 
 }  // namespace
 
@@ -31,15 +32,10 @@ std::string changed_lines(const std::string& before, const std::string& now) {
   const size_t size = std::min(before.size(), now.size());
   size_t from = 0;
   while (from < size && before[from] == now[from]) ++from;
-  if (from == size) return "";
-  size_t last = size - 1;
-  while (before[last] == now[last]) --last;
+  if (from == now.size()) return "";
   while (from > 0 && !ends_a_line(now[from - 1])) --from;
-  size_t to = last;
-  while (to < size && !ends_a_line(now[to])) ++to;
-  std::string out = now.substr(from, to - from);
-  std::replace(out.begin(), out.end(), '\0', '\n');
-  return out.empty() ? "" : out + "\n";
+  const std::string out = now.substr(from);
+  return ends_a_line(out.back()) ? out : out + "\n";
 }
 
 std::string PythonPrints::read(bool errors) {
@@ -61,9 +57,12 @@ std::string PythonPrints::read(bool errors) {
 std::string PythonPrints::new_in_buffer(Stream& stream) const {
   const MemoryReader& memory = stacks_.memory();
   const auto bytes = memory.get(stream.buffered, kBytesOfBuffered);
-  std::string now(kBuffer, '\0'), again(kBuffer, '\0');
-  if (!bytes || !memory.read(*bytes, now.data(), kBuffer) ||
-      !memory.read(*bytes, again.data(), kBuffer) || now != again)
+  const int64_t end = memory.get(stream.buffered, kEndOfBuffered).value_or(0);
+  if (!bytes || end <= 0 || end > int64_t{kBuffer}) return "";
+  std::string now(static_cast<size_t>(end), '\0'), again = now;
+  if (!memory.read(*bytes, now.data(), now.size()) ||
+      !memory.read(*bytes, again.data(), again.size()) || now != again ||
+      memory.get(stream.buffered, kEndOfBuffered) != end)
     return "";
   const std::string before = std::exchange(stream.last, std::move(now));
   return before.empty() ? "" : changed_lines(before, stream.last);

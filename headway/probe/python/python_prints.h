@@ -40,8 +40,8 @@ class PythonPrints {
   int reads_ = 0;
 };
 
-// The new lines of a buffer that is overwritten again and again from its beginning: those that
-// differ from its earlier content.
+// The new lines of a buffer that is filled, passed on and filled again from its beginning: those
+// from the first one that differs from its earlier content.
 std::string changed_lines(const std::string& before, const std::string& now);
 
 }  // namespace headway

@@ -1,6 +1,7 @@
 #include "headway/probe/source/source_learning.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "headway/probe/source/source_hints.h"
@@ -43,6 +44,50 @@ void note_mismatch(const PythonSource& source, Hints& hints) {
   }
 }
 
+bool is_part_of_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
+}
+
+// Is this name, or an attribute called that of any object, multiplied by @ in this text?
+bool multiplies(std::string_view text, std::string_view name) {
+  const auto is_it = [&](std::string_view other) {
+    return !other.empty() && (other == name || other.substr(other.rfind('.') + 1) == name);
+  };
+  for (size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@', at + 1)) {
+    const std::string_view left = trimmed(text.substr(0, at)), right = trimmed(text.substr(at + 1));
+    size_t from = left.size(), to = 0;
+    while (from > 0 && is_part_of_name(left[from - 1])) --from;
+    while (to < right.size() && is_part_of_name(right[to])) ++to;
+    if (is_it(left.substr(from)) || is_it(right.substr(0, to))) return true;
+  }
+  return false;
+}
+
+// A matrix of zeros, ones or one number that is multiplied as weights are, in NumPy or JAX, in a
+// model of more than one layer: self.weights = np.zeros((inputs, units)) ... x @ self.weights
+bool is_constant_matrix(const PythonSource& source, const SourceCall& call) {
+  const auto& all = source.statements();
+  const SourceStatement& made = all[call.statement];
+  if (!is_one_of(call.last_name(), {"zeros", "ones", "full"}) ||
+      !is_one_of(call.owner(), {"np", "numpy", "jnp"}) || made.assigns.empty() ||
+      made.value.data() != made.text.data() + call.begin)
+    return false;
+  std::string_view shape = call.given("shape").empty() ? call.at(0) : call.given("shape");
+  if (!shape.starts_with('(') || !shape.ends_with(')')) return false;
+  shape = trimmed(shape.substr(1, shape.size() - 2));
+  if (std::count(shape.begin(), shape.end(), ',') != 1 || shape.ends_with(',')) return false;
+  const std::string_view name = made.assigns.substr(made.assigns.rfind('.') + 1);
+  bool used = false, layers = false;
+  for (const SourceStatement& each : all) {
+    const bool filled = each.text.starts_with(made.assigns) &&
+                        each.text.substr(made.assigns.size()).starts_with('[');
+    if (filled || (&each != &made && each.assigns == made.assigns)) return false;
+    used = used || multiplies(each.text, name);
+    layers = layers || has_one_of(each.text, {"tanh(", "relu(", "maximum(0", "sigmoid(", "gelu("});
+  }
+  return used && layers;
+}
+
 // Weights, other than biases and normalisation, that begin as zeros or as one number.
 bool makes_constant_weights(const PythonSource& source, const SourceCall& call) {
   const std::string_view name = call.last_name();
@@ -50,6 +95,7 @@ bool makes_constant_weights(const PythonSource& source, const SourceCall& call) 
                                        ? call.given("kernel_init")
                                        : call.given("kernel_initializer");
   if (has_one_of(initial, {"zeros", "Zeros", "ones", "Ones", "onstant"})) return true;
+  if (is_constant_matrix(source, call)) return true;
   const bool of_weight = is_one_of(name, {"zeros_", "constant_"}) ? has(call.at(0), "weight")
                          : name == "zero_"
                              ? has(call.owner(), "weight") && !has(call.owner(), "grad")

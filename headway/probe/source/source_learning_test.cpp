@@ -43,6 +43,33 @@ TEST(SourceLearning, AModelThatEndsInASoftmaxBeforeACrossentropyIsFound) {
             1);
 }
 
+TEST(SourceLearning, AModelWhoseOutputIsAnExpressionIsFound) {
+  EXPECT_EQ(line_of(Hint::kMissingSoftmax,
+                    {"def build():", "    x = layers.Dense(9)(inputs)",
+                     "    return keras.Model(inputs, layers.Dense(KINDS, name=\"kind\")(x))",
+                     "criterion = keras.losses.SparseCategoricalCrossentropy()"}),
+            3);
+  EXPECT_EQ(line_of(Hint::kMissingSoftmax,
+                    {"model = keras.Model(inputs, layers.Dense(3, activation=\"softmax\")(x))",
+                     "criterion = keras.losses.SparseCategoricalCrossentropy()"}),
+            0);
+}
+
+TEST(SourceLearning, AMatrixOfWeightsThatBeginsConstantIsFound) {
+  const auto found = [](const std::string& made, const std::string& used,
+                        const std::string& other = "h = np.tanh(a)") {
+    return line_of(Hint::kConstantWeights, {made, other, used});
+  };
+  EXPECT_EQ(found("self.weights = np.zeros((before, after))", "y = x @ self.weights + self.bias"),
+            1);
+  EXPECT_EQ(found("w1 = np.full((64, 32), 0.1)", "h = np.maximum(0, x @ w1)"), 1);
+  EXPECT_EQ(found("self.w = np.zeros(9)", "y = x @ self.w"), 0) << "no matrix";
+  EXPECT_EQ(found("w = np.zeros((9, 2))", "y = x @ w", "w[0] = rng.normal(size=2)"), 0);
+  EXPECT_EQ(found("h = np.zeros((9, 2))", "y = u @ h", "h = np.tanh(u @ x)"), 0) << "a state";
+  EXPECT_EQ(found("w = np.zeros((9, 2))", "y = x @ w", "y = 3"), 0) << "one layer learns from zeros";
+  EXPECT_EQ(found("images = np.zeros((9, 2))", "y = x @ w"), 0);
+}
+
 TEST(SourceLearning, ASoftmaxThatIsNotTheOutputIsNone) {
   const auto found = [](const std::string& function, const std::string& line) {
     return line_of(

@@ -84,7 +84,7 @@ class Reader {
         return begins_with_a_name(call) ? std::nullopt : std::optional(of_call(c, index));
       if (call.last_name() == "Model" && call.inside == kNowhere) {
         const std::string_view named = call.given("outputs");
-        return of_name(named.empty() ? call.at(1) : named, index);
+        return of_expression(named.empty() ? call.at(1) : named, index);
       }
       if (call.last_name() == "add" && c + 1 < each.calls_end && source_.calls()[c + 1].inside == c)
         return of_call(c + 1, index);
@@ -115,24 +115,27 @@ class Reader {
   }
 
   // The model that is returned or assigned here.
-  ModelOutput of_value(size_t index) {
+  ModelOutput of_value(size_t index) { return of_expression(statement(index).value, index); }
+
+  // A name, or calls; a part of this statement's text.
+  ModelOutput of_expression(std::string_view value, size_t index) {
     const SourceStatement& each = statement(index);
-    const std::string_view value = each.value;
     if (value.empty()) return {};
     const auto begin = static_cast<size_t>(value.data() - each.text.data());
     for (size_t c = each.calls_begin; c < each.calls_end; ++c)
-      if (source_.calls()[c].begin == begin) return of_chain(c, index);
-    const bool name = !value.empty() && std::all_of(value.begin(), value.end(), [](char x) {
+      if (source_.calls()[c].begin == begin) return of_chain(c, index, begin + value.size());
+    const bool name = std::all_of(value.begin(), value.end(), [](char x) {
       return std::isalnum(static_cast<unsigned char>(x)) || x == '_' || x == '.';
     });
     if (name) return of_name(value, index);
     return {};
   }
 
-  // f(x), f(x).squeeze(-1), Dense(3)(x)
-  ModelOutput of_chain(size_t first, size_t index) {
-    const std::string_view text = statement(index).text;
+  // f(x), f(x).squeeze(-1), Dense(3)(x); up to `end` in the text of the statement.
+  ModelOutput of_chain(size_t first, size_t index, size_t end) {
+    const std::string_view text = statement(index).text.substr(0, end);
     const SourceCall& call = source_.calls()[first];
+    if (call.end > text.size()) return {};
     ModelOutput out = of_call(first, index);
     for (std::string_view rest = trimmed(text.substr(call.end)); !rest.empty();) {
       if (rest[0] == '.') {
