@@ -241,8 +241,8 @@ void add_make_data(CLI::App& app, Task& task) {
   verb->add_option("--seed", s->drawing.seed, "random seed: another seed gives other images")
       ->capture_default_str();
   verb->add_option("--noise", s->drawing.grain,
-                   "strength of the random noise on the pixels, 0 to 200 grey levels; more is "
-                   "harder to learn")
+                   "strength of the random noise in the images that are made, 0 (none) to 200 grey "
+                   "levels: the more, the harder their labels are to learn")
       ->check(CLI::Range(0.0, 200.0))
       ->capture_default_str();
   verb->add_option("--threads", s->threads,

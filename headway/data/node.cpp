@@ -26,14 +26,9 @@ void Node::at(int64_t i, int64_t epoch, const SampleContext& context, Element& o
   op->apply(out, own);
 }
 
-<<<<<<< HEAD
 std::unique_ptr<Iterator> Node::iterate(Runtime&, int64_t, int) const {
-  throw Error(describe() + " cannot be iterated on its own");  // indexed nodes run by number
-=======
-std::unique_ptr<Iterator> Node::iterate(Run&, int64_t, int) const {
-  throw Error(describe() + " can only be read by number, not in order",  // else runs_by_number()
-              "please report this as a bug of Headway");
->>>>>>> words
+  throw Error("internal error: " + describe() + " can only be read by index, not in order",
+              "please report this as a bug of Headway");  // runs_by_number() says so
 }
 
 OpFacts Node::facts() const {

@@ -190,6 +190,7 @@ bool OutputQueue::take_outcome(OutputSlot& slot, Element& out) {
     if (discard_outcomes_ > 0) {
       --discard_outcomes_;
     } else if (discard_slots_.count(slot.sequence)) {
+      // given out before the position was saved
     } else if (outcome.fate == Outcome::Fate::kFailed) {
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
       if (!runtime_.skips_errors() || !is_sample_error(outcome.error)) spent_ = true;

@@ -30,9 +30,7 @@ struct NodeChain {
   bool at(int64_t i, int64_t epoch, const SampleContext& context, Element& out) const;
   std::string name() const;                                           // "read_file+decode_image"
   bool works() const { return !ops.empty() || base->reads_files(); }  // worth many threads
-  bool limited() const {
-    return max_workers.has_value();
-  }  // not to be called by all workers at once
+  bool limited() const { return max_workers.has_value(); }  // not by all workers at once
 };
 
 // Starts a node: fused and parallel where it can be, as an iterator for whoever is downstream.

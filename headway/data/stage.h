@@ -68,7 +68,7 @@ class Stage : public std::enable_shared_from_this<Stage> {
   // Stops work here and upstream; returns when no worker pulls from the input any more.
   void stop() HEADWAY_EXCLUDES(input_mu_);
 
-  // "3/8 ready, waiting for input": for reports.
+  // "queue: 3 ready of 8 begun (room for 16); ...; waiting for input": for reports.
   std::string state() const;
 
  private:

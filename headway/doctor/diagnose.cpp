@@ -14,7 +14,7 @@ Finding* find(std::vector<Finding>& findings, Cause cause) {
   return at == findings.end() ? nullptr : &*at;
 }
 
-// A cause becomes as severe as the worst symptom it brings about; a stable sort then puts it first.
+// A cause becomes as severe as the worst symptom it brings about.
 void raise_roots(std::vector<Finding>& findings) {
   for (const CauseRule& rule : all_rules()) {
     Finding* cause = find(findings, rule.cause);
@@ -23,6 +23,12 @@ void raise_roots(std::vector<Finding>& findings) {
       if (const Finding* effect = find(findings, symptom))
         cause->severity = std::max(cause->severity, effect->severity);
   }
+}
+
+bool brings_about(Cause cause, Cause symptom) {
+  const CauseRule* rule = rule_of(cause);
+  return rule && std::find(rule->brings_about.begin(), rule->brings_about.end(), symptom) !=
+                     rule->brings_about.end();
 }
 
 // A finding that only says where the time goes is dropped once another finding says why.
@@ -53,6 +59,20 @@ std::string_view severity_name(Severity severity) {
   return kNames[static_cast<size_t>(severity)];
 }
 
+void put_in_order(std::vector<Finding>& findings) {
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  for (auto at = findings.begin(); at != findings.end(); ++at) {
+    const auto is_root = [&](const Finding& f) {
+      return f.severity >= at->severity && std::none_of(at, findings.end(), [&](const Finding& g) {
+               return g.severity == f.severity && brings_about(g.cause, f.cause);
+             });
+    };
+    if (const auto root = std::find_if(at, findings.end(), is_root); root != findings.end())
+      std::rotate(at, root, root + 1);
+  }
+}
+
 std::vector<Finding> diagnose(const Trace& trace) {
   if (!trace.outside.unwatched.empty()) return {};
   const Observations o(trace);
@@ -65,8 +85,7 @@ std::vector<Finding> diagnose(const Trace& trace) {
   weaken_host_findings_of_busy_gpu(o, findings);
   drop_general(findings);
   raise_roots(findings);
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  put_in_order(findings);
   return findings;
 }
 

@@ -42,7 +42,8 @@ class Evidence {
 
   const Trace& trace;
   const RunFacts& run;
-  const TraceReading first, last;  // of the steady part
+  const TraceReading first;  // of the steady part
+  const TraceReading last;   // of all
   const double seconds;
   const int64_t steps;
 

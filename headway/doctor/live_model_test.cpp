@@ -58,6 +58,18 @@ TEST(LiveModel, WithoutAnyGradientIsNotConnected) {
   EXPECT_EQ(first_cause(trace), "gradient-not-connected");
 }
 
+// TensorFlow's variables do not tell their gradients: only that nothing moves is known.
+TEST(LiveModel, WhoseGradientsCannotBeSeenIsNotUpdated) {
+  Trace trace = looked_at();
+  trace.outside.model.hides_gradients = true;
+  trace.outside.model.with_gradient = 0;
+  for (NumbersReading& look : trace.numbers) look.gradients.clear();
+  EXPECT_EQ(first_cause(trace), "none");
+  trace.outside.model.moved = 0;
+  EXPECT_EQ(first_cause(trace), "weights-not-updated");
+  EXPECT_EQ(diagnose(trace)[0].evidence[0].find("had a gradient"), std::string::npos);
+}
+
 TEST(LiveModel, WhoseRateIsZeroHasTheWrongRate) {
   Trace trace = looked_at();
   trace.outside.model.moved = 0;

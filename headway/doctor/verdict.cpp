@@ -152,8 +152,8 @@ Verdict ended(const Observations& o, const std::vector<Finding>& findings) {
   return out;
 }
 
-// A critical finding already says why nothing comes: then half the time is enough, and for a cause
-// that works without result, none at all.
+// A critical finding already says why nothing comes: then half the time is enough for looks from
+// outside (counters have a bound of their own), and for a cause that works without result, none.
 bool stuck_for_a_cause(const Observations& o, const std::vector<Finding>& findings) {
   constexpr double kStillWithCauseS = kStillAfterS / 2;
   if (!has_problem(findings) || findings[0].severity != Severity::kCritical) return false;
@@ -164,11 +164,11 @@ bool stuck_for_a_cause(const Observations& o, const std::vector<Finding>& findin
 State state_of(const Observations& o, const std::vector<Finding>& findings) {
   if (o.looks && !o.running()) return State::kFinished;
   if (o.running() && stuck_for_a_cause(o, findings)) return State::kStuck;
-  if (has_problem(findings)) {
+  if (has_problem(findings)) {  // it explains why little moves: slow, not stuck
     const bool begun = o.inside() || o.looks->training() || o.stepped();
     return begun ? State::kSlow : State::kNotStarted;
   }
-  if (o.stands_still() || (o.inside() && o.running() && o.counters.stuck())) {
+  if (o.inside() ? o.running() && o.counters.stuck() : o.stands_still()) {
     // A shell at its prompt polls for input.
     const bool asked_nothing = o.main() && o.main()->wait == Wait::kPoll && !o.looks->training();
     if (!asked_nothing) return State::kStuck;

@@ -15,24 +15,8 @@ from verbs import HEADWAY, VerbTest
 
 
 class Unnoticed(VerbTest):
-    def program(self, text):
-        (self.folder / "train.py").write_text(text)
-        return [sys.executable, "train.py"]
-
     def command(self, text, *options):
-        return [HEADWAY, "run", "--quiet", *options, "--", *self.program(text)]
-
-    def start(self, command, **streams):
-        process = subprocess.Popen(command, cwd=self.folder, **{"stdout": subprocess.PIPE, **streams})
-        self.addCleanup(self.end, process)
-        return process
-
-    def end(self, process):
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream:
-                stream.close()
+        return [HEADWAY, "run", "--quiet", *options, "--", *self.python(text)]
 
     def terminal(self, command, **options):
         terminal = Terminal(command, cwd=self.folder, **options)
@@ -158,7 +142,7 @@ class Unnoticed(VerbTest):
             run.wait_for(b"%dx%d\r\n" % (100 + rows, rows))
 
     def test_ctrl_c_interrupts_once_and_what_was_seen_is_kept(self):
-        run = self.terminal([HEADWAY, "run", "--json-out", "out.json", "--trace", "trace", "--", *self.program(
+        run = self.terminal([HEADWAY, "run", "--json-out", "out.json", "--trace", "trace", "--", *self.python(
             "import time\ntry:\n    print('ready', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n"
             "    time.sleep(0.3)\n    raise SystemExit(6)\n")])
         run.wait_for(b"ready")

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -22,6 +23,23 @@ class VerbTest(unittest.TestCase):
                               text=True, timeout=60)
         self.assertEqual(done.returncode, status, f"{arguments}\n{done.stdout}{done.stderr}")
         return done
+
+    def python(self, text):
+        """The command that runs this Python program."""
+        (self.folder / "train.py").write_text(text)
+        return [sys.executable, "train.py"]
+
+    def start(self, command, **streams):
+        process = subprocess.Popen(command, cwd=self.folder, **{"stdout": subprocess.PIPE, **streams})
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                stream.close()
 
     def json(self, *arguments):
         done = self.headway(*arguments, "--json")

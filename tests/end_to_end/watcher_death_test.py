@@ -43,22 +43,9 @@ def checksum(output):
 
 
 class WatcherDeath(VerbTest):
-    def program(self, text):
-        (self.folder / "train.py").write_text(text)
-        return [sys.executable, "train.py"]
-
-    def start(self, text, *options, **streams):
-        process = subprocess.Popen([HEADWAY, "run", *options, "--", *self.program(text)], cwd=self.folder,
-                                   **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams})
-        self.addCleanup(self.end, process)
-        return process
-
-    def end(self, process):
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream:
-                stream.close()
+    def watched(self, text, *options, **streams):
+        return self.start([HEADWAY, "run", *options, "--", *self.python(text)],
+                          **{"stderr": subprocess.PIPE, **streams})
 
     def moments(self, lasts_s):
         """From the very first to shortly before the end, and some behind it."""
@@ -67,7 +54,7 @@ class WatcherDeath(VerbTest):
 
     def unwatched(self, **streams):
         began = time.monotonic()
-        done = subprocess.run(self.program(TRAINING), cwd=self.folder, **streams)
+        done = subprocess.run(self.python(TRAINING), cwd=self.folder, **streams)
         self.assertEqual(done.returncode, STATUS)
         return done, time.monotonic() - began
 
@@ -85,7 +72,7 @@ class WatcherDeath(VerbTest):
         for moment_s in self.moments(lasts_s):
             with self.subTest(moment_s=moment_s):
                 with open(self.folder / "errors", "wb") as errors:  # so that both are read at once
-                    run = self.start(TRAINING, stderr=errors)
+                    run = self.watched(TRAINING, stderr=errors)
                     killed += self.kill_after(run, moment_s)
                     out = run.stdout.read()
                 self.assertEqual(run.wait(PATIENCE_S), STATUS)
@@ -97,7 +84,7 @@ class WatcherDeath(VerbTest):
         self.assertGreater(killed, KILLS // 2)
 
     def test_killed_at_any_moment_on_a_terminal(self):
-        plain = Terminal(self.program(TRAINING), cwd=self.folder)
+        plain = Terminal(self.python(TRAINING), cwd=self.folder)
         self.addCleanup(plain.close)
         began = time.monotonic()
         expected = plain.read_to_end()
@@ -105,7 +92,7 @@ class WatcherDeath(VerbTest):
         killed = 0
         for moment_s in self.moments(lasts_s):
             with self.subTest(moment_s=moment_s):
-                run = Terminal([HEADWAY, "run", "--quiet", "--", *self.program(TRAINING)], cwd=self.folder)
+                run = Terminal([HEADWAY, "run", "--quiet", "--", *self.python(TRAINING)], cwd=self.folder)
                 self.addCleanup(run.close)
                 killed += self.kill_after(run.process, moment_s)
                 self.assertEqual(checksum(run.read_to_end()), checksum(expected))
@@ -114,7 +101,7 @@ class WatcherDeath(VerbTest):
         self.assertGreater(killed, KILLS // 2)
 
     def test_the_watcher_is_the_commands_parent_and_the_relays_child(self):
-        run = self.start("import os\nprint(os.getpid(), os.getppid(), flush=True)\ninput()\n", stdin=subprocess.PIPE)
+        run = self.watched("import os\nprint(os.getpid(), os.getppid(), flush=True)\ninput()\n", stdin=subprocess.PIPE)
         command, watcher = map(int, run.stdout.readline().split())
         self.assertEqual(status_of(watcher, "Name"), "headway-watcher")
         self.assertEqual(status_of(watcher, "PPid"), str(run.pid))
@@ -133,7 +120,7 @@ class WatcherDeath(VerbTest):
             "  if (what == 15 && !strcmp((const char*)x, \"headway-watcher\")) kill(getpid(), SIGKILL);\n"
             "  return syscall(SYS_prctl, what, x, 0L, 0L, 0L);\n}\n")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", "fault.so", "fault.c"], cwd=self.folder, check=True)
-        run = self.start("print('whole')\nraise SystemExit(4)\n",
+        run = self.watched("print('whole')\nraise SystemExit(4)\n",
                          env={**os.environ, "LD_PRELOAD": str(self.folder / "fault.so")})
         out, said = run.communicate(timeout=PATIENCE_S)
         self.assertEqual((run.returncode, out), (4, b"whole\n"))
@@ -141,7 +128,7 @@ class WatcherDeath(VerbTest):
 
     def survives(self, harm):
         """What is said when `harm(watcher)` befalls a run that waits for its watcher to be gone."""
-        run = self.start("import os, threading, time\nwatcher = os.getppid()\nprint('ready', flush=True)\n"
+        run = self.watched("import os, threading, time\nwatcher = os.getppid()\nprint('ready', flush=True)\n"
                          "while os.getppid() == watcher:\n    time.sleep(0.01)\n"
                          "    threading.Thread(target=time.sleep, args=(10,), daemon=True).start()\n"
                          "print('x' * 500000)\nraise SystemExit(5)\n")
@@ -162,7 +149,7 @@ class WatcherDeath(VerbTest):
             lambda watcher: resource.prlimit(watcher, resource.RLIMIT_AS, (1 << 20, 1 << 20))))
 
     def test_one_that_does_not_read_holds_nobody_up_and_knows_what_it_missed(self):
-        run = self.start("import pathlib\nprint('ready', flush=True)\ninput()\nfor _ in range(500):\n"
+        run = self.watched("import pathlib\nprint('ready', flush=True)\ninput()\nfor _ in range(500):\n"
                          "    print('y' * 9999)\nprint('over', flush=True)\npathlib.Path('done').touch()\n",
                          "--trace", "trace", stdin=subprocess.PIPE)
         self.assertEqual(run.stdout.readline(), b"ready\n")
@@ -176,7 +163,7 @@ class WatcherDeath(VerbTest):
         self.assertIn('"bytes":5000011', (self.folder / "trace").read_text().replace(" ", ""))
 
     def test_one_that_is_asked_for_by_the_kernel_goes_before_the_training(self):
-        run = self.start("import os\nprint(open('/proc/self/oom_score_adj').read().strip(), flush=True)\ninput()\n",
+        run = self.watched("import os\nprint(open('/proc/self/oom_score_adj').read().strip(), flush=True)\ninput()\n",
                          stdin=subprocess.PIPE)
         with open("/proc/self/oom_score_adj") as own:
             self.assertEqual(run.stdout.readline().decode(), own.read())
@@ -189,7 +176,7 @@ class WatcherDeath(VerbTest):
         run.stdin.close()
 
     def test_a_killed_relay_leaves_the_command_and_its_output_alone(self):
-        run = self.start("import pathlib\nprint('ready', flush=True)\ninput()\nprint('still here', flush=True)\n"
+        run = self.watched("import pathlib\nprint('ready', flush=True)\ninput()\nprint('still here', flush=True)\n"
                          "pathlib.Path('done').touch()\n", stdin=subprocess.PIPE)
         self.assertEqual(run.stdout.readline(), b"ready\n")
         run.kill()

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "headway/doctor/finding.h"
 #include "headway/doctor/observations.h"
@@ -14,8 +15,9 @@ using Rule = std::optional<Finding> (*)(const Observations&);
 // What a cause does to a run: it makes it slow, makes its result wrong, or ends it.
 enum class Effect : uint8_t { kSlow, kWrong, kRefused };
 
-// Every cause that can be named, with its rule. Ordered so that causes come before the symptoms
-// that they bring about. The page of a cause is docs/causes/<id>.md.
+// Every cause that can be named, with its rule. Of equally severe findings the one that stands
+// first here is said first, unless another one brings it about. The page of a cause is
+// docs/causes/<id>.md.
 struct CauseRule {
   Cause cause;
   Rule rule;
@@ -24,6 +26,10 @@ struct CauseRule {
 };
 std::span<const CauseRule> all_rules();
 const CauseRule* rule_of(Cause cause);
+
+// The most severe first; of equally severe ones a cause before what it brings about, and else as
+// they stand.
+void put_in_order(std::vector<Finding>& findings);
 
 // Properties that some causes share; the lists are beside the rules, in table.cpp.
 bool is_general(Cause cause);                          // says where the time goes, not why

@@ -58,7 +58,7 @@ LiveModel::Kind LiveModel::kind_of(uint64_t object) {
   else if (attributes_.is_a(type, "Module")) kind = Kind::kModule;
   else if (attributes_.is_a(type, "Optimizer") || attributes_.is_a(type, "BaseOptimizer"))
     kind = Kind::kOptimizer;
-  else if (tensorflow_.is_variable(object)) kind = Kind::kVariable;
+  else if (is_variable(object)) kind = Kind::kVariable;
   else if (attributes_.is_a(type, "Trainer")) kind = Kind::kTrainer;
   return kinds_[type] = kind;
 }
@@ -79,6 +79,26 @@ void LiveModel::list_weights(uint64_t module, const std::string& path, int depth
   if (modules != 0)
     for (const auto& [name, value] : attributes_.named_entries_of(modules))
       if (kind_of(value) == Kind::kModule) list_weights(value, path + name + ".", depth + 1, found);
+}
+
+// A tf.Variable, or a variable of Keras that holds one.
+bool LiveModel::is_variable(uint64_t object) {
+  const uint64_t type = attributes_.type_of(object);
+  if (attributes_.is_a(type, "BaseResourceVariable")) return true;
+  if (!attributes_.is_a(type, "KerasVariable") && !attributes_.is_a(type, "Variable")) return false;
+  const uint64_t inner = attributes_.get(object, "_value").value_or(0);
+  return attributes_.is_a(attributes_.type_of(inner), "BaseResourceVariable");
+}
+
+bool LiveModel::is_trainable(uint64_t variable) {
+  const auto said = attributes_.get(variable, "_trainable");
+  return !said || attributes_.number(*said) != 0.0;
+}
+
+std::optional<LiveTensor> LiveModel::value_of(uint64_t variable) {
+  const uint64_t inner = attributes_.get(variable, "_value").value_or(variable);
+  const auto handle = attributes_.get(inner, "_handle");
+  return handle ? tensorflow_.value_behind(*handle) : std::nullopt;
 }
 
 // The trainable variables of a Keras layer and of the layers in it: a model is one, too.
@@ -104,7 +124,7 @@ void LiveModel::list_layer(uint64_t layer, const std::string& path, int depth, F
 
 void LiveModel::add_variable(uint64_t variable, const std::string& name, bool embedding,
                              Found& found) {
-  if (kind_of(variable) != Kind::kVariable || !tensorflow_.is_trainable(variable)) return;
+  if (kind_of(variable) != Kind::kVariable || !is_trainable(variable)) return;
   if (found.weights.size() >= kMostWeights) return;
   const std::string own = attributes_.text(attributes_.get(variable, "_name").value_or(0));
   found.weights.push_back({variable, name + own, embedding});
@@ -133,8 +153,7 @@ bool LiveModel::read_keras_optimizer(uint64_t optimizer, Found& found) {
   for (const uint64_t variable : attributes_.items_of(*held, kMostHeld))
     if (kind_of(variable) == Kind::kVariable) found.held.insert(variable);
   const uint64_t rate = attributes_.get(optimizer, "_learning_rate").value_or(0);
-  const auto tensor =
-      rate != 0 && kind_of(rate) == Kind::kVariable ? tensorflow_.value_of(rate) : std::nullopt;
+  const auto tensor = rate != 0 && kind_of(rate) == Kind::kVariable ? value_of(rate) : std::nullopt;
   if (!tensor || !tensor->sizes.empty()) return true;
   if (const auto value = values_.some_of(*tensor, 1); !value.empty()) note_rate(value[0]);
   return true;
@@ -253,8 +272,7 @@ LiveModel::Found LiveModel::find(const PythonThread& thread) {
 }
 
 std::optional<LiveTensor> LiveModel::tensor_of(uint64_t object) {
-  return kind_of(object) == Kind::kVariable ? tensorflow_.value_of(object)
-                                            : torch_.of_object(object);
+  return kind_of(object) == Kind::kVariable ? value_of(object) : torch_.of_object(object);
 }
 
 void LiveModel::read_weights(const Found& found, NumbersReading& sample) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "headway/probe/python/python_attributes.h"
-#include "headway/probe/python/tensorflow_variable.h"
+#include "headway/probe/python/tensorflow_resource.h"
 #include "headway/probe/python/torch_tensor.h"
 #include "headway/trace/numbers.h"
 #include "headway/trace/outside.h"
@@ -25,7 +25,7 @@ class LiveModel {
   explicit LiveModel(PythonStacks& stacks)
       : attributes_(stacks),
         torch_(stacks.memory()),
-        tensorflow_(attributes_, stacks.memory()),
+        tensorflow_(stacks.memory()),
         values_(stacks.memory()),
         memory_(stacks.memory()) {}
 
@@ -63,6 +63,9 @@ class LiveModel {
   void find_in(const PythonFrame& frame, Found& found);
   void find_input(const PythonFrame& frame, Found& found);
   void list_weights(uint64_t module, const std::string& path, int depth, Found& found);
+  bool is_variable(uint64_t object);
+  bool is_trainable(uint64_t variable);
+  std::optional<LiveTensor> value_of(uint64_t variable);
   void list_layer(uint64_t layer, const std::string& path, int depth, Found& found);
   void list_variables(uint64_t object, const std::string& name, Found& found);
   void add_variable(uint64_t variable, const std::string& name, bool embedding, Found& found);
@@ -79,7 +82,7 @@ class LiveModel {
 
   PythonAttributes attributes_;
   TorchTensors torch_;
-  TensorflowVariables tensorflow_;
+  TensorflowResources tensorflow_;
   TensorValues values_;
   const MemoryReader& memory_;
   std::map<uint64_t, Kind> kinds_;      // keys: addresses of types

@@ -1,7 +1,4 @@
-#include "headway/probe/python/tensorflow_variable.h"
-
-#include <algorithm>
-#include <string>
+#include "headway/probe/python/tensorflow_resource.h"
 
 namespace headway {
 namespace {
@@ -61,36 +58,17 @@ std::optional<FoundTensor> tensor_in(TargetBytes bytes, uint64_t at) {
 
 }  // namespace
 
-bool TensorflowVariables::is_variable(uint64_t object) {
-  const uint64_t type = attributes_.type_of(object);
-  if (attributes_.is_a(type, "BaseResourceVariable")) return true;
-  if (!attributes_.is_a(type, "KerasVariable") && !attributes_.is_a(type, "Variable")) return false;
-  const uint64_t inner = attributes_.get(object, "_value").value_or(0);
-  return attributes_.is_a(attributes_.type_of(inner), "BaseResourceVariable");
-}
-
-bool TensorflowVariables::is_trainable(uint64_t variable) {
-  const auto said = attributes_.get(variable, "_trainable");
-  return !said || attributes_.number(*said) != 0.0;
-}
-
-uint64_t TensorflowVariables::handle_of(uint64_t variable) {
-  const uint64_t inner = attributes_.get(variable, "_value").value_or(variable);
-  return attributes_.get(inner, "_handle").value_or(0);
-}
-
 // From the buffer of the handle's tensor to the tensor of the resource.
-std::optional<uint64_t> TensorflowVariables::resource_behind(uint64_t buffer, Way& way,
-                                                             int& reads) const {
+uint64_t TensorflowResources::resource_behind(uint64_t buffer, Way& way, int& reads) const {
   const uint64_t description = memory_.value<uint64_t>(buffer + kDataOfBuffer).value_or(0);
   char described[kOfDescription], held[kOfResource];
   if (description < kLeastAddress || !memory_.read(description, described, sizeof described))
-    return std::nullopt;
+    return 0;
   const TargetBytes words(described, sizeof described);
   for (way.resource = 0; way.resource + kWord <= sizeof described; way.resource += kWord) {
     const uint64_t resource = *words.at<uint64_t>(way.resource);
     if (resource < kLeastAddress) continue;
-    if (++reads > kMostReads || memory_.stopped()) return std::nullopt;
+    if (++reads > kMostReads || memory_.stopped()) return 0;
     if (!memory_.read(resource, held, sizeof held)) continue;
     const TargetBytes bytes(held, sizeof held);
     for (way.resources_tensor = kWord; way.resources_tensor + kTensor <= sizeof held;
@@ -101,36 +79,36 @@ std::optional<uint64_t> TensorflowVariables::resource_behind(uint64_t buffer, Wa
         return resource + way.resources_tensor;
     }
   }
-  return std::nullopt;
+  return 0;
 }
 
-std::optional<uint64_t> TensorflowVariables::find_way(uint64_t handle) {
-  if (++searches_ > kMostSearches) return std::nullopt;
+uint64_t TensorflowResources::find_way(uint64_t handle) {
+  if (++searches_ > kMostSearches) return 0;
   char object[kOfObject], inside[kOfHandle];
-  if (!memory_.read(handle, object, sizeof object)) return std::nullopt;
+  if (!memory_.read(handle, object, sizeof object)) return 0;
   const TargetBytes words(object, sizeof object);
   int reads = 0;
   Way way;
   for (way.handle = 2 * kWord; way.handle + kWord <= sizeof object; way.handle += kWord) {
     const uint64_t native = *words.at<uint64_t>(way.handle);
     if (native < kLeastAddress) continue;
-    if (++reads > kMostReads || memory_.stopped()) return std::nullopt;
+    if (++reads > kMostReads || memory_.stopped()) return 0;
     if (!memory_.read(native, inside, sizeof inside)) continue;
     const TargetBytes bytes(inside, sizeof inside);
     for (way.handles_tensor = 0; way.handles_tensor + kTensor <= sizeof inside;
          way.handles_tensor += kWord) {
       const auto found = tensor_in(bytes, way.handles_tensor);
       if (!found || found->type != kResource || found->tensor.values != 1) continue;
-      if (const auto tensor = resource_behind(found->buffer, way, reads)) {
+      if (const uint64_t tensor = resource_behind(found->buffer, way, reads); tensor != 0) {
         way_ = way;
         return tensor;
       }
     }
   }
-  return std::nullopt;
+  return 0;
 }
 
-uint64_t TensorflowVariables::follow_way(uint64_t handle) const {
+uint64_t TensorflowResources::follow_way(uint64_t handle) const {
   const uint64_t native = memory_.value<uint64_t>(handle + way_->handle).value_or(0);
   char copy[kTensor];
   if (native < kLeastAddress || !memory_.read(native + way_->handles_tensor, copy, sizeof copy))
@@ -143,15 +121,10 @@ uint64_t TensorflowVariables::follow_way(uint64_t handle) const {
   return resource < kLeastAddress ? 0 : resource + way_->resources_tensor;
 }
 
-std::optional<LiveTensor> TensorflowVariables::value_of(uint64_t variable) {
-  uint64_t& tensor = tensors_[variable];
-  if (tensor == 0) {
-    const uint64_t handle = handle_of(variable);
-    if (handle == 0) return std::nullopt;
-    tensor = way_ ? follow_way(handle) : find_way(handle).value_or(0);
-  }
-  const uint64_t at = tensor;
+std::optional<LiveTensor> TensorflowResources::value_behind(uint64_t handle) {
   if (tensors_.size() > kMostKept) tensors_.clear();
+  uint64_t& at = tensors_[handle];
+  if (at == 0) at = way_ ? follow_way(handle) : find_way(handle);
   char copy[kTensor];
   if (at == 0 || !memory_.read(at, copy, sizeof copy)) return std::nullopt;
   auto found = tensor_in(TargetBytes(copy, sizeof copy), 0);
