@@ -124,6 +124,21 @@ TEST(LiveModel, WhoseKernelsGetExactlyNothingIsDead) {
   EXPECT_EQ(first_cause(trace), "dead-relu");
 }
 
+TEST(LiveModel, WhoseKernelsNeverMoveWhileSomethingDoesIsDead) {
+  for (const double moved : {0.0, 1e-4}) {
+    Trace trace = looked_at(2.29);
+    trace.outside.model.hides_gradients = true;
+    trace.outside.model.with_gradient = 0, trace.outside.model.moved = 1;
+    for (size_t i = 0; i < trace.numbers.size(); ++i) {
+      trace.numbers[i].gradients.clear();
+      trace.numbers[i].weights = {
+          0.1, 0.1, 0.1, 0.1, 0.1 + moved * double(i), 0.1 + 1e-3 * double(i)};
+      trace.numbers[i].weights[0] += moved * double(i);
+    }
+    EXPECT_EQ(first_cause(trace) == "dead-relu", moved == 0);
+  }
+}
+
 TEST(LiveModel, WhoseUnitsAreAlikeBeganBadly) {
   Trace trace = looked_at(2.0);
   trace.weights[0].identical_units = trace.weights[2].identical_units = true;

@@ -88,12 +88,20 @@ double first_of_losses(const Observations& o) {
   return told > 0 ? std::min(o.losses.first(), told) : o.losses.first();
 }
 
+// Do these hints say that the optimizer does not hold some weights of the model?
+bool says_not_held(Hint hint) {
+  return hint == Hint::kHeldWeights || hint == Hint::kOtherWeights ||
+         hint == Hint::kReplacedLayers;
+}
+
 // What the live objects show is certain; what the source suggests is not.
 bool is_refuted(const SeenModel& model, Cause cause) {
   const bool seen = model.looks > 0 && model.weights > 0;
   switch (cause) {
     case Cause::kWeightsNotUpdated: return seen && model.moved == model.weights;
-    case Cause::kGradientNotConnected: return seen && model.with_gradient >= model.weights;
+    case Cause::kGradientNotConnected:
+      return seen &&
+             (model.hides_gradients ? model.moved : model.with_gradient) >= model.weights;
     case Cause::kLearningRate: return model.rate >= 0;
     default: return false;
   }
@@ -144,7 +152,9 @@ std::optional<Finding> explained(const Observations& o, Cause cause) {
   if (!o.looks || o.losses.size() == 0) return std::nullopt;
   if (is_refuted(o.looks->seen.model, cause)) return std::nullopt;
   for (const Explanation& each : kExplanations) {
-    if (each.cause != cause) continue;
+    const SeenModel& model = o.looks->seen.model;
+    const bool all_held = model.weights > 0 && model.held_in_model == model.weights;
+    if (each.cause != cause || (all_held && says_not_held(each.hint))) continue;
     const auto& hints = o.looks->seen.hints;
     const auto hint = std::find_if(hints.begin(), hints.end(),
                                    [&](const SeenHint& seen) { return seen.kind == each.hint; });

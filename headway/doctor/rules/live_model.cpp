@@ -242,31 +242,57 @@ std::optional<Finding> live_input(const Observations& o) {
   return input_not_scaled(o.counters);
 }
 
-// Most kernels have no gradient at all, but some do: something between them gives 0 for every
-// sample.
-std::optional<Finding> live_dead(const Observations& o) {
-  if (!model_of(o) || !losses_show(o, Unlearnt::kStays)) return std::nullopt;
-  const auto looks = with_gradients(o.trace);
-  if (looks.size() < kEnoughGradients) return std::nullopt;
-  size_t kernels = 0;
-  std::vector<std::string> dead;
-  for (size_t i = 0; i < o.trace.weights.size(); ++i) {
-    if (!o.trace.weights[i].kernel) continue;
+namespace {
+
+// Looks at this weight always found the same values.
+bool stood_still(const Trace& trace, size_t weight) {
+  std::vector<double> seen;
+  for (const NumbersReading& look : trace.numbers)
+    if (weight < look.weights.size() && look.weights[weight] >= 0)
+      seen.push_back(look.weights[weight]);
+  return seen.size() >= kEnoughGradients &&
+         std::all_of(seen.begin(), seen.end(), [&](double v) { return v == seen.front(); });
+}
+
+// Which kernels nothing reaches: each look found a gradient of exactly 0 or, where gradients cannot
+// be seen, the same values.
+std::vector<std::string> unreached_kernels(const Trace& trace, bool hides_gradients,
+                                           size_t& kernels) {
+  const auto looks = with_gradients(trace);
+  std::vector<std::string> out;
+  for (size_t i = 0; i < trace.weights.size(); ++i) {
+    if (!trace.weights[i].kernel) continue;
     ++kernels;
-    const bool never = std::all_of(looks.begin(), looks.end(), [&](const NumbersReading* look) {
+    const bool zero = std::all_of(looks.begin(), looks.end(), [&](const NumbersReading* look) {
       return i < look->gradients.size() && look->gradients[i] == 0;
     });
-    if (never) dead.push_back(o.trace.weights[i].name);
+    if (hides_gradients ? stood_still(trace, i) : zero && looks.size() >= kEnoughGradients)
+      out.push_back(trace.weights[i].name);
   }
+  return out;
+}
+
+}  // namespace
+
+// Nothing reaches most kernels, but it reaches some weights: something between them gives 0 for
+// every sample.
+std::optional<Finding> live_dead(const Observations& o) {
+  const SeenModel* m = model_of(o);
+  if (!m || !losses_show(o, Unlearnt::kStays)) return std::nullopt;
+  if (m->hides_gradients && (m->moved == 0 || !made_steps(o, *m))) return std::nullopt;
+  size_t kernels = 0;
+  const std::vector<std::string> dead = unreached_kernels(o.trace, m->hides_gradients, kernels);
   if (dead.empty() || double(dead.size()) < kDeadShare * double(kernels)) return std::nullopt;
   return Finding{
       .cause = Cause::kDeadRelu,
       .severity = Severity::kHigh,
       .confidence = 0.85,
-      .summary = fmt::format("the weights of {} of {} layers get gradients of exactly 0: their "
-                             "units always output 0 (they are dead)",
-                             dead.size(), kernels),
-      .evidence = {fmt::format("in each of {} looks at {}", looks.size(), dead.front())},
+      .summary =
+          fmt::format("the weights of {} of {} layers {}: their units always output 0 (they "
+                      "are dead)",
+                      dead.size(), kernels,
+                      m->hides_gradients ? "never move, others do" : "get gradients of exactly 0"),
+      .evidence = {fmt::format("in each look at {}", dead.front())},
       .where = dead.front(),
       .fix =
           "use a ten times smaller learning rate, he_normal as the initializer, biases of 0, or "
