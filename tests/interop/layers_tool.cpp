@@ -96,7 +96,7 @@ Layer batch_normalization_of(const json& j) {
 Layer pooling_of(const json& j) {
   const Size2D window = size_of(j, "pool_size", 2);
   const Pooling2DOptions options{
-      .strides = j.contains("strides") ? size_of(j, "strides", 1) : Size2D{0, 0},
+      .strides = j.contains("strides") ? std::optional(size_of(j, "strides", 1)) : std::nullopt,
       .padding = padding_of(j)};
   return j["class"] == "MaxPooling2D" ? MaxPooling2D(window, options)
                                       : AveragePooling2D(window, options);
