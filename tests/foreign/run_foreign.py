@@ -62,6 +62,8 @@ def arguments():
                         help="other work may run here: neighbours that are named do not count")
     parser.add_argument("--steady", action="store_true", help="changes and times count, too")
     parser.add_argument("--first-run", action="store_true", help="of a blind round")
+    parser.add_argument("--carried", default="", metavar="PROGRAMS:CODE",
+                        help="with --first-run on a machine without the repository: the commits of what was carried there")
     parser.add_argument("--json", help="write the cases there")
     parser.add_argument("--traces", help="a folder: keep there what was seen of each program")
     parser.add_argument("--list", action="store_true")
@@ -199,6 +201,8 @@ def first_run_of(options, names):
     limited = options.only or options.beside or options.most_seconds < 1 << 30
     if len(names) != 1 or not programs.round_of(names[0]) or limited:
         raise rounds.Closed("a first run is of one blind round, of all of it, with nobody beside it")
+    if options.carried:
+        return rounds.FirstRun(names[0], *options.carried.split(":"), options.watcher)
     rounds.check_built(options.headway)
     return rounds.FirstRun(names[0], *rounds.commits(names[0]), options.watcher)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves the programs of a blind round without Headway: runs each beside its cured twin and counts.
 
-  prove.py ROUND/proof_a.json [NAME ...] --python tensorflow=PYTHON --python torch=PYTHON ... [--py-spy PROGRAM] [--lock FILE]
+  prove.py ROUND/proof_a.json [NAME ...] --python tensorflow=PYTHON --python torch=PYTHON ... [--py-spy PROGRAM] [--lock FILE] [--lanes N]
 
 ROUND holds programs/NAME.py, cured/NAME.py (none for healthy ones) and the author's table, which tells how to read what a
 program prints, and to which the results are added:
@@ -14,8 +14,10 @@ program prints, and to which the results are added:
 
 What holds: a slow program's twin makes 1.3 times as many steps, twice (once where it makes twice as many); a stuck one shows the same stacks twice and its twin goes
 on; memory grows steadily and the twin's does not; losses stay while the twin's fall; a healthy one begins, goes on until the
-end, keeps its memory and its losses fall. --lock FILE: only one proof at a time among all that name the same file."""
+end, keeps its memory and its losses fall. --lock FILE: only one proof at a time among all that name the same file. --lanes N: so many at a time, on a machine with
+cores for all of them. Programs for a GPU (`python: gpu`) see it, the others do not."""
 import argparse
+import concurrent.futures
 import contextlib
 import fcntl
 import json
@@ -75,6 +77,7 @@ class Run:
     """One program for some seconds, from its start."""
 
     def __init__(self, python, path, seconds, py_spy=None):
+        self.on_gpu = header_of(path)[0].get("python") == "gpu"
         self.seconds, self.pieces, self.memory, self.stacks = seconds, [], [], []
         with tempfile.TemporaryDirectory(prefix="proof-") as folder:
             copy = pathlib.Path(folder) / path.name
@@ -82,7 +85,9 @@ class Run:
             self._watch(python, copy, folder, py_spy)
 
     def _watch(self, python, copy, folder, py_spy):
-        environment = dict(os.environ, PYTHONUNBUFFERED="1", TF_CPP_MIN_LOG_LEVEL="2", CUDA_VISIBLE_DEVICES="")
+        environment = dict(os.environ, PYTHONUNBUFFERED="1", TF_CPP_MIN_LOG_LEVEL="2")
+        if not self.on_gpu:
+            environment["CUDA_VISIBLE_DEVICES"] = ""
         began = time.monotonic()
         child = subprocess.Popen([python, str(copy)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, cwd=folder, env=environment, start_new_session=True)
@@ -236,16 +241,24 @@ def main():
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PYTHON")
     parser.add_argument("--py-spy", default="py-spy")
     parser.add_argument("--lock", default="")
+    parser.add_argument("--lanes", type=int, default=1)
     options = parser.parse_args()
     pythons = dict(each.split("=", 1) for each in options.python)
     programs = json.loads(options.table.read_text())
-    for name in options.names or programs:
+    writing = threading.Lock()
+
+    def prove_one(name):
         with alone(options.lock):
             proof = prove(options.table.parent, name, programs[name], pythons, options.py_spy)
-        now = json.loads(options.table.read_text())
-        now[name]["proof"] = proof
-        options.table.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
-        print(name, "holds" if proof["holds"] else "DOES NOT HOLD", proof.get("ratios", ""), flush=True)
+        with writing:
+            now = json.loads(options.table.read_text())
+            now[name]["proof"] = proof
+            options.table.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
+            print(name, "holds" if proof["holds"] else "DOES NOT HOLD", proof.get("ratios", ""), flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(options.lanes) as lanes:
+        for _ in lanes.map(prove_one, options.names or programs):
+            pass
 
 
 if __name__ == "__main__":
