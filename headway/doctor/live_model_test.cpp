@@ -100,6 +100,9 @@ TEST(LiveModel, ParametersOfJaxThatAreNeverReplacedAreNamed) {
   Trace trace = looked_at(2.3);
   trace.outside.model = {.looks = 12, .steps = 200, .weights = 6, .arrays = 6};
   EXPECT_EQ(first_cause(trace), "weights-not-updated");
+  Trace learns = looked_at(0.4);  // the arrays that are trained have another name
+  learns.outside.model = trace.outside.model;
+  EXPECT_EQ(first_cause(learns), "none");
   trace.outside.model.replaced = true;
   EXPECT_NE(first_cause(trace), "weights-not-updated");
 }

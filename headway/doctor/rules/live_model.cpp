@@ -62,7 +62,9 @@ std::optional<Finding> weights_stand_still(const Observations& o) {
   const SeenModel* m = model_of(o);
   if (!m || !made_steps(o, *m) || m->moved > 0) return std::nullopt;
   if (m->arrays > 0) {
-    if (m->replaced) return std::nullopt;
+    // Where losses fall something is trained: these arrays are the first ones, and still at hand.
+    if (m->replaced || (o.losses.size() > 0 && !losses_show(o, Unlearnt::kStays)))
+      return std::nullopt;
     return unmoved(o, Cause::kWeightsNotUpdated,
                    "the parameters are never replaced by those that the optimizer makes",
                    "params = optax.apply_updates(params, updates), and give them to the next step");

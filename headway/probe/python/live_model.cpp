@@ -20,7 +20,7 @@ constexpr int64_t kMostGroups = 64, kMostHeld = 4000;
 
 // Variables that hold the parameters JAX trains; all other arrays may be data.
 bool names_parameters(const std::string& name) {
-  for (const char* word : {"param", "state", "weights", "theta", "variables"})
+  for (const char* word : {"param", "state", "weights", "theta", "variables", "carry"})
     if (name.find(word) != std::string::npos) return name.find("opt") == std::string::npos;
   return false;
 }
