@@ -100,7 +100,7 @@ std::string Input::what() const {
     case InputKind::kImages: return "images";
     case InputKind::kRecords: return image_key.empty() ? "TFRecord" : "TFRecord with images";
     case InputKind::kText: return "text";
-    case InputKind::kLedger: return "ledger of skipped samples";
+    case InputKind::kSkipLog: return "skip log: the samples that were skipped";
   }
   return "";
 }
@@ -118,7 +118,7 @@ Input open_input(const std::string& name) {
   const std::string ending = fs::path(paths[0]).extension().string();
   if (ending == ".jsonl") {
     return {
-        .name = name, .kind = InputKind::kLedger, .dataset = skip_log(paths[0]), .files = paths};
+        .name = name, .kind = InputKind::kSkipLog, .dataset = skip_log(paths[0]), .files = paths};
   }
   for (const char* text : {".txt", ".csv", ".tsv", ".log", ".json"}) {
     if (ending != text) continue;

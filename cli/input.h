@@ -7,7 +7,7 @@
 
 namespace headway::cli {
 
-enum class InputKind { kImageFolder, kImages, kRecords, kText, kLedger };
+enum class InputKind { kImageFolder, kImages, kRecords, kText, kSkipLog };
 
 // What a name on the command line turned out to be.
 struct Input {

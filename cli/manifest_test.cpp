@@ -43,7 +43,8 @@ TEST_F(ManifestFile, OfEarlierVersionsHasNone) {
 
 TEST_F(ManifestFile, ThatCannotBeReadIsRefusedInPlainWords) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
-  EXPECT_TRUE(has(refusal_of("{"), "headway-convert.json: invalid JSON at byte 1"));
+  EXPECT_TRUE(has(refusal_of("{"),
+                  "headway-convert.json: this is not valid JSON: unexpected text at byte 1"));
   EXPECT_TRUE(has(refusal_of("[]"), "is a list, but must be an object"));
   EXPECT_TRUE(has(refusal_of("{}"), "'settings' is missing"));
   EXPECT_TRUE(has(refusal_of(R"({"settings":{"source":)" + deep + "}}"), "levels"));

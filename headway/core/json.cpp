@@ -56,7 +56,8 @@ Json parse_json(std::string_view text, const JsonLimits& limits,
     return Json::parse(text.begin(), text.end(), each);
   } catch (const Json::parse_error& e) {
     const size_t byte = std::max<size_t>(e.byte, 1) - 1;
-    throw JsonError(fmt::format("invalid JSON at byte {}", byte), byte, false);
+    throw JsonError(fmt::format("this is not valid JSON: unexpected text at byte {}", byte), byte,
+                    false);
   } catch (const Json::exception& e) {  // such as 1e999, which ends the library's message
     constexpr size_t kMostShown = 40;
     const std::string_view why = e.what();

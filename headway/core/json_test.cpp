@@ -47,8 +47,10 @@ TEST(Json, IsParsedUpToASizeAndANumberOfValues) {
 }
 
 TEST(Json, WhatIsNoJsonIsToldByItsByte) {
-  EXPECT_EQ(problem_of([] { parse_json("{\"a\":]"); }), "invalid JSON at byte 5");
-  EXPECT_EQ(problem_of([] { parse_json(""); }), "invalid JSON at byte 0");
+  EXPECT_EQ(problem_of([] { parse_json("{\"a\":]"); }),
+            "this is not valid JSON: unexpected text at byte 5");
+  EXPECT_EQ(problem_of([] { parse_json(""); }),
+            "this is not valid JSON: unexpected text at byte 0");
   EXPECT_EQ(problem_of([] { parse_json("1e999"); }),
             "a number that is too large for 64-bit floating point: '1e999'");
 }

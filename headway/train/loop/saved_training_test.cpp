@@ -70,7 +70,7 @@ TEST(SavedTraining, WhatIsOfTheWrongKindIsToldInPlainWords) {
   EXPECT_EQ(problem_of(with("callbacks", "{\"a\":1}")),
             "in the JSON, 'a' is a number, but must be a text");
   EXPECT_EQ(problem_of("[]"), "in the JSON, 'the state' is a list, but must be an object");
-  EXPECT_EQ(problem_of("{"), "invalid JSON at byte 1");
+  EXPECT_EQ(problem_of("{"), "this is not valid JSON: unexpected text at byte 1");
 }
 
 TEST(SavedTraining, CountsThatCannotBeAreRefused) {
