@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,7 @@ size_t end_of(std::string_view text, size_t from, Is is) {
 // The words of a name in lower case, split at everything that is not a letter and before capitals
 // that begin a word: "dbPassword_2" -> db, password.
 std::vector<std::string> words_of(std::string_view name);
+// Is one of a name's words on this list?
+bool names_one_of(std::string_view name, std::span<const std::string_view> words);
 
 }  // namespace headway

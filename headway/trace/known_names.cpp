@@ -11,14 +11,6 @@
 namespace headway {
 namespace {
 
-template <size_t N>
-bool has_one_of(std::string_view name, const std::array<std::string_view, N>& words) {
-  const std::vector<std::string> own = words_of(name);
-  return std::any_of(own.begin(), own.end(), [&](const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  });
-}
-
 // "vocoder", "augmentor": a part of the program that is chosen from several.
 bool names_a_doer(std::string_view word) {
   return word.size() >= 5 && (word.ends_with("er") || word.ends_with("or")) && word != "cipher" &&
@@ -120,7 +112,7 @@ bool says_nothing(std::string_view name) {
       "arg",          "args",     "set",      "option", "options", "query",  "body",   "content",
       "code",         "word",     "words",    "phrase", "var",     "vars",   "param",  "private",
       "access",       "input",    "tokens",   "keys"};
-  return names_a_login(name) || has_one_of(name, kWords);
+  return names_a_login(name) || names_one_of(name, kWords);
 }
 
 bool names_free_text(std::string_view name) {
@@ -128,7 +120,7 @@ bool names_free_text(std::string_view name) {
       "text",    "prompt", "prompts",     "note",  "notes",       "title", "comment",
       "caption", "author", "authors",     "name",  "description", "desc",  "tags",
       "summary", "tag",    "instruction", "label", "question"};
-  return !names_a_secret(name) && has_one_of(name, kWords);
+  return !names_a_secret(name) && names_one_of(name, kWords);
 }
 
 bool numbers_things(std::string_view name) {
@@ -136,8 +128,8 @@ bool numbers_things(std::string_view name) {
       "run",   "runs",   "job",    "jobs", "sweep",      "sweeps",      "trial", "trials", "study",
       "group", "groups", "record", "blob", "experiment", "experiments", "task",  "commit", "array"};
   const std::vector<std::string> words = words_of(name);
-  if (names_a_secret(name) || !has_one_of(name, kWords)) return false;
-  return words.back() == "id" || has_one_of(words.back(), kWords);
+  if (names_a_secret(name) || !names_one_of(name, kWords)) return false;
+  return words.back() == "id" || names_one_of(words.back(), kWords);
 }
 
 bool is_number_of_thing(std::string_view text) {

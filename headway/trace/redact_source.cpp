@@ -15,20 +15,12 @@ constexpr size_t kShortNumber = 5;  // "29500"
 
 bool is_name(char c) { return is_alnum(c) || c == '_'; }
 
-template <size_t N>
-bool has_one_of(std::string_view name, const std::array<std::string_view, N>& words) {
-  const std::vector<std::string> own = words_of(name);
-  return std::any_of(own.begin(), own.end(), [&](const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  });
-}
-
 // A function or variable with this name is often given a secret, by keyword or not.
 bool takes_a_secret(std::string_view name) {
   constexpr std::array<std::string_view, 14> kWords = {
       "login", "connect", "connection",  "authenticate", "unlock", "decrypt", "encrypt",
       "sign",  "fernet",  "credentials", "session",      "engine", "cipher",  "smtp"};
-  return names_a_secret(name) || has_one_of(name, kWords);
+  return names_a_secret(name) || names_one_of(name, kWords);
 }
 
 // Something with this name is one of a few choices, or the name of something.
@@ -40,7 +32,7 @@ bool takes_a_name(std::string_view name) {
       "format",     "kind",          "type",       "group",    "label",   "strategy",  "monitor",
       "metric",     "padding",       "method",     "model",    "dataset", "scheduler", "metrics",
       "task",       "interpolation", "backbone",   "objective"};
-  return has_one_of(name, kWords);
+  return names_one_of(name, kWords);
 }
 
 // "bbox_inches": an argument with such a specific name has a known meaning.
@@ -58,12 +50,12 @@ bool asks_for_a_name(std::string_view callee) {
       "makedirs", "mkdir",      "isdir",    "isfile",  "exists",  "listdir",  "imread",
       "getattr",  "hasattr",    "setattr",  "buffer",  "groupby", "argument", "scalar",
       "layer",    "astype",     "module",   "adapter", "metric",  "drop",     "rename"};
-  return has_one_of(callee, kWords);
+  return names_one_of(callee, kWords);
 }
 
 // A function with this name takes the name of a model or dataset, with a number in it.
 bool asks_for_a_model(std::string_view callee) {
-  return has_one_of(
+  return names_one_of(
       callee, std::array<std::string_view, 5>{"pretrained", "dataset", "make", "tfds", "model"});
 }
 
@@ -74,17 +66,17 @@ bool takes_sentences(std::string_view name) {
       "info",     "warn",     "warning",   "debug",   "error", "write",  "raise",
       "assert",   "desc",     "exception", "message", "help",  "title",  "description",
       "critical", "notice",   "echo",      "text"};
-  return has_one_of(name, kWords);
+  return names_one_of(name, kWords);
 }
 
 // This function takes the name of a setting: os.environ["HF_TOKEN"] contains no secret itself.
 bool asks_for_a_setting(std::string_view callee) {
-  return has_one_of(callee, std::array<std::string_view, 3>{"environ", "getenv", "env"});
+  return names_one_of(callee, std::array<std::string_view, 3>{"environ", "getenv", "env"});
 }
 
 // config.get("api_key")
 bool looks_up(std::string_view callee) {
-  return has_one_of(callee, std::array<std::string_view, 4>{"get", "pop", "getattr", "hasattr"});
+  return names_one_of(callee, std::array<std::string_view, 4>{"get", "pop", "getattr", "hasattr"});
 }
 
 // f"Bearer {token}": the secret is in the variable.
@@ -96,13 +88,13 @@ bool is_scheme(std::string_view text) {
 
 // A function with this name asks the user a question.
 bool asks_the_user(std::string_view callee) {
-  return has_one_of(callee,
-                    std::array<std::string_view, 4>{"getpass", "input", "prompt", "confirm"});
+  return names_one_of(callee,
+                      std::array<std::string_view, 4>{"getpass", "input", "prompt", "confirm"});
 }
 
 // Something with this name explains an option to the user.
 bool takes_help(std::string_view name) {
-  return has_one_of(
+  return names_one_of(
       name, std::array<std::string_view, 5>{"help", "description", "desc", "epilog", "usage"});
 }
 
@@ -111,7 +103,7 @@ bool takes_a_command(std::string_view name) {
   constexpr std::array<std::string_view, 12> kWords = {"run",  "popen", "call",    "output",
                                                        "exec", "spawn", "system",  "cmd",
                                                        "args", "argv",  "command", "commands"};
-  return has_one_of(name, kWords);
+  return names_one_of(name, kWords);
 }
 
 // "cfg.scheduler": the name says what the value is.

@@ -103,6 +103,13 @@ std::vector<std::string> words_of(std::string_view name) {
   return out;
 }
 
+bool names_one_of(std::string_view name, std::span<const std::string_view> words) {
+  const std::vector<std::string> own = words_of(name);
+  return std::any_of(own.begin(), own.end(), [&](const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  });
+}
+
 bool names_a_secret(std::string_view name) {
   const auto inside = [](char c) {
     return !is_blank(c) && std::string_view(":=,;/&?@\"'()[]{}|").find(c) == std::string_view::npos;

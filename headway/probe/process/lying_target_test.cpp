@@ -50,12 +50,6 @@ long peak_kb() {
   return used.ru_maxrss;
 }
 
-LyingMemory* answering = nullptr;
-ssize_t answer(pid_t, const iovec* here, unsigned long count, const iovec* there, unsigned long,
-               unsigned long) {
-  return answering->read(here, there, count);
-}
-
 struct Looked {
   size_t threads = 0, frames = 0, kept = 0;
   double longest_s = 0;

@@ -10,12 +10,6 @@
 namespace headway {
 namespace {
 
-LyingMemory* answering = nullptr;
-ssize_t answer(pid_t, const iovec* here, unsigned long count, const iovec* there, unsigned long,
-               unsigned long) {
-  return answering->read(here, there, count);
-}
-
 constexpr uint8_t kFloat = 1, kResource = 20;
 
 // A variable of 3 x 4 numbers, 0 to 11, and one that is a single number, 0.5; both as they lie in

@@ -10,12 +10,6 @@
 namespace headway {
 namespace {
 
-LyingMemory* answering = nullptr;
-ssize_t answer(pid_t, const iovec* here, unsigned long count, const iovec* there, unsigned long,
-               unsigned long) {
-  return answering->read(here, there, count);
-}
-
 // The memory layout of a tensor: two counts in 16 bytes or in 8, with or without a word before the
 // pointer to its object.
 struct Layout {
@@ -102,8 +96,9 @@ TEST_P(TorchTensorTest, ThatLiesNeitherCrashesNorFillsUs) {
     ++read;
     EXPECT_LE(values.some_of(*tensor, 128).size(), 128u);
     values.units_are_equal(*tensor);
-    if (const auto gradient = tensors.at(tensor->gradient))
+    if (const auto gradient = tensors.at(tensor->gradient)) {
       EXPECT_LE(values.some_of(*gradient, 128).size(), 128u);
+    }
   }
   EXPECT_GT(read, 0);
 }
