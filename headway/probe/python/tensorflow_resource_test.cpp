@@ -87,10 +87,15 @@ TEST(TensorflowResources, UnitsThatAreAlikeAreSeen) {
 }
 
 TEST(TensorflowResources, AnythingElseIsNone) {
-  const Variables variables;
+  Variables variables;
+  const uint64_t nothing = variables.memory.place(160), data = variables.memory.place(16);
+  variables.memory.put_pointer(nothing + 80, data);
   const MemoryReader memory(getpid(), &answer);
   TensorflowResources resources(memory);
   EXPECT_FALSE(resources.value_behind(0));
+  EXPECT_FALSE(resources.value_behind(nothing));
+  ASSERT_TRUE(resources.value_behind(variables.kernel));
+  EXPECT_FALSE(resources.value_behind(nothing)) << "with the way known, too";
   EXPECT_FALSE(resources.value_behind(variables.kernel + 8));
 }
 
