@@ -113,8 +113,8 @@ int64_t PythonAttributes::size_of(uint64_t dict) {
 
 std::vector<uint64_t> PythonAttributes::items_of(uint64_t list, int64_t most) {
   const MemoryReader& memory = stacks_.memory();
+  if (type_name(type_of(list)) == "ListWrapper") list = get(list, "_storage").value_or(0);
   const std::string kind = type_name(type_of(list));
-  if (kind == "ListWrapper") return items_of(get(list, "_storage").value_or(0), most);
   const int64_t count = memory.get(list, kLength).value_or(0);
   const bool is_list = kind == "list" || kind == "TrackedList";
   if ((!is_list && kind != "tuple") || count <= 0 || count > most) return {};

@@ -55,6 +55,20 @@ double number_of(Holding& held, const std::string& object, const std::string& at
   return value ? held.attributes().number(*value).value_or(-1) : -2;
 }
 
+TEST(PythonAttributes, AListInAWrapperIsReadOnceAndNotInCircles) {
+  Holding held(
+      "    class ListWrapper: pass\n"
+      "    wrapped, circle = ListWrapper(), ListWrapper()\n"
+      "    wrapped._storage = [True, False]\n"
+      "    circle._storage = circle\n");
+  if (!held.is_there()) GTEST_SKIP() << "no Python here, or not to be read";
+  const auto items = held.attributes().items_of(held["wrapped"], 10);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(held.attributes().number(items[0]), 1);
+  EXPECT_EQ(held.attributes().number(items[1]), 0);
+  EXPECT_TRUE(held.attributes().items_of(held["circle"], 10).empty());
+}
+
 TEST(PythonAttributes, AreReadWithoutADictionary) {
   Holding held("    thing = Thing()\n");
   if (!held.is_there()) GTEST_SKIP() << "no Python here, or not to be read";

@@ -253,7 +253,8 @@ def main():
         with writing:
             now = json.loads(options.table.read_text())
             now[name]["proof"] = proof
-            options.table.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
+            rows = (f" {json.dumps(each)}: {json.dumps(now[each], sort_keys=True)}" for each in sorted(now))
+            options.table.write_text("{\n" + ",\n".join(rows) + "\n}\n")
             print(name, "holds" if proof["holds"] else "DOES NOT HOLD", proof.get("ratios", ""), flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(options.lanes) as lanes:
