@@ -169,6 +169,22 @@ TEST(LiveModel, WhoseFirstLayerIsGivenLargeNumbersIsNotScaledOnlyIfLittleIsLearn
   }
 }
 
+TEST(LiveModel, ACrossentropyThatFallsFromFarAboveGuessingIsExplainedByArraysOfLargeNumbers) {
+  const auto cause = [](double first, double last, double numbers, bool crossentropy = true) {
+    Trace trace = looked_at(last);
+    Outside& seen = trace.outside;
+    seen.progress.first_loss = first;
+    for (int i = 0; i < 10; ++i) seen.losses[size_t(i)].value = first / (i + 1);
+    seen.model.array_size = numbers;
+    if (crossentropy) seen.crossentropy_at = users(5, "", "loss = 'binary_crossentropy'");
+    return first_cause(trace);
+  };
+  EXPECT_EQ(cause(4000, 2, 8e4), "input-not-scaled");
+  EXPECT_EQ(cause(4000, 2, 1), "none");         // the arrays are scaled
+  EXPECT_EQ(cause(540, 110, 120), "none");      // a sum over the pixels of an image
+  EXPECT_EQ(cause(4000, 2, 8e4, false), "none");  // any number may be a good squared error
+}
+
 TEST(LiveModel, RatesCountWithTheirOptimizer) {
   Trace adam = looked_at(2.0), sgd = looked_at(2.0);
   adam.outside.model.rate = adam.outside.model.highest_rate = 0.5;

@@ -226,6 +226,10 @@ struct SeenModel {
   int64_t tiny_rates = 0;  // looks in a row, up to now, with almost 0 compared with the highest
   int64_t hooks = 0, first_hooks = 0;  // of its modules, now and when they were first seen
   int64_t hooks_grew = 0;              // looks in which there were more than in the previous one
+  // Of the user's large NumPy arrays of floats, the one with the largest numbers: its root mean
+  // square, and the variable that holds it.
+  double array_size = 0;
+  std::string array_name{};
 };
 
 // How the training thread spent a part of the watch: counts of looks, one kind per line.

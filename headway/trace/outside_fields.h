@@ -122,6 +122,8 @@ void each_field(T& s, F&& f) requires std::is_same_v<std::remove_const_t<T>, See
   f("hooks", s.hooks);
   f("first_hooks", s.first_hooks);
   f("hooks_grew", s.hooks_grew);
+  f("array_size", s.array_size);
+  f("array_name", s.array_name);
 }
 
 template <typename T, typename F>

@@ -11,6 +11,7 @@
 namespace headway {
 namespace {
 
+constexpr size_t kFewLosses = 8;
 constexpr int64_t kFewLooks = 4, kManyLooks = 8;
 constexpr int64_t kFewSteps = 10, kManySteps = 40;  // gradients may be accumulated over some steps
 constexpr double kLong = 20;                        // seconds after which few steps are enough
@@ -238,7 +239,45 @@ std::optional<Finding> live_bad_start(const Observations& o) {
   return start_of_wrong_scale(o.trace);
 }
 
+namespace {
+
+// A crossentropy begins near the logarithm of the number of classes, and rarely above 7. One that
+// begins far above and falls steeply was that wrong because the model's output was that large, and
+// the user's data say why. A sum over many elements is as large, but never falls so steeply.
+std::optional<Finding> input_of_large_numbers(const Observations& o) {
+  constexpr double kFarAbove = 30, kSteeply = 10, kNotLearnt = 0.2, kLargeNumbers = 30;
+  const SeenModel& m = o.looks->seen.model;
+  const Losses& l = o.losses;
+  const double first = o.looks->seen.progress.first_loss;
+  if (o.looks->seen.crossentropy_at.line == 0 || !is_measure(o) || !l.from_the_start() ||
+      l.size() < kFewLosses || m.array_size < kLargeNumbers)
+    return std::nullopt;
+  if (first < kFarAbove || l.last() * kSteeply > first || l.last() < kNotLearnt)
+    return std::nullopt;
+  return Finding{
+      .cause = Cause::kInputNotScaled,
+      .severity = Severity::kWarning,
+      .confidence = 0.75,
+      .summary = fmt::format("the inputs are too large: the loss began at {:.4g}, where an "
+                             "untrained model gives less than 7",
+                             first),
+      .evidence = {m.array_name.empty()
+                       ? fmt::format("an array of numbers of about {:.4g}", m.array_size)
+                       : fmt::format("the array {} holds numbers of about {:.4g}", m.array_name,
+                                     m.array_size),
+                   fmt::format("{} losses: {:.4g} at first, {:.4g} recently", l.size(), first,
+                               l.last())},
+      .where = o.ledger.where(Account::kComputes),
+      .fix =
+          "scale each column to mean 0 and standard deviation 1 before training, or make a "
+          "Normalization layer, adapted to the data, the first one"};
+}
+
+}  // namespace
+
 std::optional<Finding> live_input(const Observations& o) {
+  if (o.looks)
+    if (auto large = input_of_large_numbers(o)) return large;
   const SeenModel* m = model_of(o);
   if (!m || !made_steps(o, *m) || !losses_show(o, Unlearnt::kHardlyFalls)) return std::nullopt;
   return input_not_scaled(o.counters);

@@ -237,7 +237,7 @@ std::optional<Finding> wrong_steps_per_epoch(const E& e) {
 std::optional<Finding> batch_too_small(const E& e) {
   constexpr int64_t kSmall = 4, kManySteps = 100;
   constexpr double kQuick = 10e-3;   // of CPU
-  constexpr double kByPython = 0.1;  // of a step: large ones spend nearly all of it in the library
+  constexpr double kByPython = 0.2;  // of a step: large ones spend nearly all of it in the library
   const SeenProgress& p = e.seen.progress;
   const bool written = e.seen.batch_size == 0;
   const int64_t batch = written ? e.seen.written_batch_size : e.seen.batch_size;

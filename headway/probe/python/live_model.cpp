@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "headway/core/clock.h"
+#include "headway/probe/python/numpy_array.h"
+#include "headway/trace/redact.h"
 #include "headway/trace/trace.h"
 
 namespace headway {
@@ -17,6 +19,7 @@ constexpr size_t kMostKinds = 4000, kMostLooks = 120;
 constexpr int64_t kSampled = 128;  // values of a weight
 constexpr double kTinyRate = 1e-4;
 constexpr int64_t kMostGroups = 64, kMostHeld = 4000;
+constexpr size_t kMostNumpyArrays = 20;
 
 // Variables that hold the parameters JAX trains; all other arrays may be data.
 bool names_parameters(const std::string& name) {
@@ -210,6 +213,9 @@ void LiveModel::find_in(const PythonFrame& frame, Found& found) {
   };
   for (const auto& [name, object] : attributes_.variables_of(frame)) {
     const Kind kind = take(object);
+    if (frame.code->users && found.numpy_arrays.size() < kMostNumpyArrays &&
+        attributes_.type_name(attributes_.type_of(object)).ends_with("ndarray"))
+      found.numpy_arrays.emplace_back(name, object);
     if (frame.code->users && kind == Kind::kVariable) add_variable(object, "", false, found);
     if (frame.code->users && names_parameters(name)) {
       list_arrays(object, 0, found.arrays);
@@ -257,6 +263,20 @@ void LiveModel::read_input(const Found& found, NumbersReading& sample) {
   sample.input_mean = sum / double(values.size());
   for (const double value : values) squares += std::pow(value - sample.input_mean, 2);
   sample.input_std = std::sqrt(squares / double(values.size()));
+}
+
+// Large ones with rows and columns may be the data; which of them are fed is not known.
+void LiveModel::read_arrays(const Found& found) {
+  constexpr int64_t kLarge = 1000;
+  for (const auto& [name, object] : found.numpy_arrays) {
+    const auto array = numpy_array(memory_, object);
+    if (!array || !array->is_kernel() || array->values < kLarge) continue;
+    const std::vector<double> values = values_.some_of(*array, kSampled);
+    const double size = root_mean_square(values);
+    if (!is_finite(values) || size <= seen_.array_size) continue;
+    seen_.array_size = size;
+    seen_.array_name = names_a_secret(name) ? "" : plain_name(name);
+  }
 }
 
 // Begins at the outermost frame: there the model is complete.
@@ -376,6 +396,7 @@ void LiveModel::look(const PythonThread& thread, double now_s, int64_t step) {
     NumbersReading sample{.step = step, .at_s = now_s};
     read_weights(found, sample);
     read_input(found, sample);
+    read_arrays(found);
     leave_out_cleared(sample);
     count(step);
     count_hooks(found);

@@ -56,6 +56,7 @@ class LiveModel {
     std::set<uint64_t> arrays{};                 // of JAX
     int64_t hooks = 0;                           // of the modules
     uint64_t input = 0;                          // the input of the first layer with weights
+    PythonAttributes::Named numpy_arrays{};      // of the user's
   };
 
   Kind kind_of(uint64_t object);
@@ -76,6 +77,7 @@ class LiveModel {
   std::optional<LiveTensor> tensor_of(uint64_t object);
   void read_weights(const Found& found, NumbersReading& sample);
   void read_input(const Found& found, NumbersReading& sample);
+  void read_arrays(const Found& found);
   void leave_out_cleared(NumbersReading& sample);
   void count(int64_t step);
   void count_hooks(const Found& found);

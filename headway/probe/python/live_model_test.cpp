@@ -161,6 +161,21 @@ TEST_F(LiveModelTest, WhatTheFirstLayerIsGivenIsRead) {
   EXPECT_NEAR(found->input_std, 100, 60);
 }
 
+TEST_F(LiveModelTest, TheArrayWithTheLargestNumbersIsTheOneThatIsTold) {
+  const std::string made =
+      "    import numpy\n"
+      "    numpy.random.seed(2)\n"
+      "    readings = numpy.random.normal(2000, 1, (300, 6)).astype('float32')\n"
+      "    scaled = (readings - 2000).astype('float64')\n"
+      "    turned = numpy.full((300, 6), 1e9).T\n"  // not in C order
+      "    numbers = numpy.full((300, 6), 10 ** 9)\n"  // not floats
+      "    few = numpy.full((3, 6), 1e9)\n"
+      "    optimizer = torch.optim.Adam(model.parameters(), lr=0.004)\n";
+  if (!watch(made, kSound)) GTEST_SKIP() << "no PyTorch here, or not to be read";
+  EXPECT_EQ(seen().array_name, "readings");
+  EXPECT_NEAR(seen().array_size, 2000, 2);
+}
+
 TEST_F(LiveModelTest, AModelThatAnObjectHoldsIsFound) {
   const std::string made =
       "    class Trainer_:\n"
