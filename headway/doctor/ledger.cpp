@@ -141,12 +141,19 @@ Account account_of(StepPhase phase, bool gpu) {
 TrainingLines::TrainingLines(const Outside& seen) : framework_(seen.framework != Framework::kNone) {
   for (const SeenStack& stack : seen.stacks) {
     if (stack.process != Role::kMain || !stack.main_thread) continue;
+    bool called_by_users = false;
+    for (const SeenFrame& frame : stack.frames)
+      if (frame.users && std::exchange(called_by_users, true)) calls_.insert(key_of(frame));
     if (stack.activity != Activity::kStep && stack.activity != Activity::kTrace &&
         stack.activity != Activity::kFit)
       continue;
     for (const SeenFrame& frame : stack.frames)
       if (frame.users) lines_.push_back(&frame);
   }
+}
+
+TrainingLines::Key TrainingLines::key_of(const SeenFrame& frame) {
+  return {frame.file, frame.function, frame.line};
 }
 
 bool TrainingLines::same_function(const SeenFrame& a, const SeenFrame& b) const {
@@ -164,7 +171,9 @@ bool TrainingLines::trains(const SeenStack& stack) const {
     if (line->line == frame->line) return true;
   }
   const bool interprets = stack.places >= kManyPlaces && 2 * stack.top_place < stack.samples;
-  return function && frame == &stack.frames[0] && !frame->array_call && !interprets;
+  if (!function || frame != &stack.frames[0] || frame->array_call || interprets) return false;
+  // Of a look that was cut short only the call of the function that makes a batch may be left.
+  return !calls_.count(key_of(*frame)) || !feeds(stack);
 }
 
 bool TrainingLines::feeds(const SeenStack& stack) const {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "headway/trace/trace.h"
@@ -73,10 +75,13 @@ class TrainingLines {
   bool feeds(const SeenStack& stack) const;
 
  private:
+  using Key = std::tuple<std::string, std::string, int64_t>;
+  static Key key_of(const SeenFrame& frame);
   bool same_function(const SeenFrame& a, const SeenFrame& b) const;
 
   bool framework_ = false;
   std::vector<const SeenFrame*> lines_;  // the user's frames of steps
+  std::set<Key> calls_;                  // lines that call a function of the user's
 };
 
 }  // namespace headway

@@ -96,6 +96,21 @@ TEST(TrainingLines, ALineThatWasSeenInAStepIsTheTrainingItself) {
   EXPECT_FALSE(lines.feeds(at_line(12, Activity::kUser, Account::kRunsOwnCode, true)));
 }
 
+TEST(TrainingLines, ALineThatCallsAFunctionOfTheUsersToMakeABatchDoesNotTrainWhenTheRestWasCutOff) {
+  SeenStack cut = at_line(58, Activity::kUser, Account::kRunsOwnCode);
+  cut.frames[0].feeds = {52}, cut.frames[0].text = "x, y = make_batch(rng)";
+  SeenStack whole = cut;
+  const SeenFrame inner{.file = "train.py", .function = "make_batch", .line = 19, .users = true};
+  whole.frames.insert(whole.frames.begin(), inner);
+  Outside seen;
+  seen.framework = Framework::kJax;
+  seen.stacks = {at_line(52, Activity::kStep, Account::kComputes), cut};
+  EXPECT_TRUE(TrainingLines(seen).trains(cut));  // as far as is known it calls a library
+  seen.stacks.push_back(whole);
+  EXPECT_FALSE(TrainingLines(seen).trains(cut));
+  EXPECT_TRUE(TrainingLines(seen).feeds(cut));
+}
+
 TEST(TrainingLines, WithoutAFrameworkTheOwnCodeIsTheTraining) {
   EXPECT_TRUE(
       TrainingLines(Outside{}).trains(at_line(3, Activity::kUser, Account::kRunsOwnCode, true)));

@@ -388,6 +388,10 @@ Account account_of(Activity activity, Wait wait, bool training) {
   return activity == Activity::kFit ? Account::kComputes : Account::kUnknown;
 }
 
+bool drops_a_pipeline(const Frames& frames) {
+  return fits({"keras/src/backend/tensorflow/trainer.py", "fit", Activity::kFit}, frames[0]);
+}
+
 bool asks_for_lock_file(const Frames& frames) {
   constexpr std::string_view kLibraries[] = {"/filelock/", "torch/utils/file_baton.py",
                                              "/portalocker/", "/fasteners/"};

@@ -27,6 +27,10 @@ Account account_of(Activity activity, Wait wait, bool training);
 // Is this where a worker was forked? Frames further out belong to its parent.
 bool is_fork(std::string_view file, std::string_view function);
 
+// Keras' loop over steps takes no lock itself. Where it waits for one it drops the iterator of the
+// last epoch, and TensorFlow waits for the threads of that pipeline.
+bool drops_a_pipeline(const std::vector<SeenFrame>& innermost_first);
+
 // Does the thread check again and again, sleeping in between, whether a lock file is gone?
 bool asks_for_lock_file(const std::vector<SeenFrame>& innermost_first);
 

@@ -35,6 +35,14 @@ TEST(Activity, ALoopThatIsCalledValidateValidates) {
             Activity::kValidate);
 }
 
+TEST(Activity, KerasItselfWaitsWhereItDropsTheIteratorOfAnEpoch) {
+  const SeenFrame fit =
+      library("/lib/keras/src/backend/tensorflow/trainer.py", "TensorFlowTrainer.fit");
+  EXPECT_TRUE(drops_a_pipeline({fit, users("main")}));
+  EXPECT_FALSE(drops_a_pipeline(
+      {library("/lib/tensorflow/python/eager/execute.py", "quick_execute"), fit, users("main")}));
+}
+
 TEST(Activity, OwnCodeIsOwnCode) {
   EXPECT_EQ(meaning({users("prepare"), users("<module>")}), Activity::kUser);
   EXPECT_FALSE(is_training(Activity::kUser));

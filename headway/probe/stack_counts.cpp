@@ -87,6 +87,8 @@ const SeenStack& StackCounts::add(const PythonThread& thread, const Sample& samp
       stack.activity = Activity::kStep;
     if (stack.wait == Wait::kSleep && asks_for_lock_file(stack.frames))
       stack.wait = Wait::kFileLock;
+    if (stack.wait == Wait::kLock && drops_a_pipeline(stack.frames))
+      stack.activity = Activity::kFetch;
     const bool computes = stack.wait == Wait::kLock && waits_inside_a_call(stack);
     stack.account =
         account_of(stack.activity, computes ? Wait::kNothing : stack.wait, stack.training);
