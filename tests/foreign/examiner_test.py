@@ -75,6 +75,14 @@ class Examiner(unittest.TestCase):
     def shown(self, case):
         return program.copy_without_header(case.path, self.folder).read_text()
 
+    def test_beside_others_it_is_in_time_to_say_first_that_they_take_the_cores(self):
+        said = {**verdict(("serial-map", "high")), "changes": [
+            {"at_s": 9, "verdict": "slow", "cause": "neighbours-take-cores"}, {"at_s": 40, "verdict": "slow", "cause": "serial-map"}]}
+        self.assertFalse(judge.judge(self.case(), said).named_in_time)
+        beside = judge.judge(self.case(), said, also_named=("neighbours-take-cores",))
+        self.assertTrue(beside.named_in_time)
+        self.assertTrue(beside.ok)
+
     def test_every_program_has_a_header_that_is_understood(self):
         for folder, faulty, healthy in ((program.FOLDER, 32, 13), (program.HELD_OUT, 11, 5)):
             cases = program.all_programs(folder)

@@ -86,7 +86,8 @@ def line_of(where, path):
     return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
-def judge(case, verdict):
+def judge(case, verdict, also_named=()):
+    """`also_named`: causes that are there, too, and of which one may be said before the expected one is."""
     enough = (*LOUD, "info") if case.saying_is_enough else LOUD
     loud = [finding for finding in verdict.get("findings", []) if finding.get("severity") in enough]
     given = [finding["cause"] for finding in loud]
@@ -108,7 +109,8 @@ def judge(case, verdict):
     return Result(case=case, given=given, verdict=verdict.get("verdict", "?"),
                   seconds_to_verdict=verdict.get("seconds_to_verdict"), where=where, top1=top1, top3=top3,
                   verdict_agrees=not case.verdicts or verdict.get("verdict") in case.verdicts, line_named=line_named,
-                  changes=verdict.get("changes"), named_s=first_named(verdict.get("changes"), right))
+                  changes=verdict.get("changes"),
+                  named_s=first_named(verdict.get("changes"), {*right, *also_named}))
 
 
 def no_verdict(case, problem):

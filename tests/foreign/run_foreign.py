@@ -55,7 +55,8 @@ def arguments():
     parser.add_argument("--set", nargs="+", default=["programs"], help="programs, held_out, blind/round1 ..., all")
     parser.add_argument("--only", default="", help="a regular expression for the names")
     parser.add_argument("--most-seconds", type=int, default=1 << 30, help="for each program, whatever its header says")
-    parser.add_argument("--beside", type=int, default=0, help="busy processes beside it")
+    parser.add_argument("--beside", type=int, default=0,
+                        help="busy processes beside it: that they take the cores is true, and may be said first")
     parser.add_argument("--as", dest="watcher", choices=who.ALL, default="root",
                         help="who watches and is watched; user-without-perf: perf_event_open is refused")
     parser.add_argument("--shared-machine", action="store_true",
@@ -120,9 +121,9 @@ def try_case(case, options, pythons):
         raise mechanisms.Refused(why)
     try:
         verdict = examine.examine(case, options.headway, pythons, who.ALL[options.watcher])
-        if options.shared_machine and case.expected != NEIGHBOURS:
+        if (options.shared_machine or options.beside) and case.expected != NEIGHBOURS:
             verdict["findings"] = [f for f in verdict.get("findings", []) if f["cause"] != NEIGHBOURS]
-        return judge.judge(case, verdict)
+        return judge.judge(case, verdict, also_named=(NEIGHBOURS,) if options.beside else ())
     except examine.NoVerdict as problem:
         return judge.no_verdict(case, str(problem))
 
