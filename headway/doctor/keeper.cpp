@@ -36,9 +36,12 @@ VerdictKeeper::Key VerdictKeeper::key_of(const std::vector<Finding>& findings,
 double VerdictKeeper::wait_for(const Key& key, double at_s) const {
   if (key_.state == State::kNotStarted)
     return std::min(kPartOfNotStarted * (challenged_s_ - since_s_), kAfterNotStarted);
-  const double longest = key_.state == State::kHealthy        ? kAfterHealthy
-                         : key == before_ && key.is_a_fault() ? kComesBack * kLongestWait
-                                                              : kLongestWait;
+  const bool comes_back = key == before_ && key.is_a_fault();
+  const bool is_healthy = key_.state == State::kHealthy;
+  if (comes_back && is_healthy) return kLongestWait;  // however short a time it was healthy
+  const double longest = is_healthy   ? kAfterHealthy
+                         : comes_back ? kComesBack * kLongestWait
+                                      : kLongestWait;
   return std::min(at_s - since_s_, longest);
 }
 

@@ -97,6 +97,18 @@ TEST(VerdictKeeper, WhatIsSeenLastOfATrainingThatHasJustBegunIsSaid) {
   EXPECT_EQ(keeper.verdict().state, State::kSlow);
 }
 
+TEST(VerdictKeeper, ACauseThatComesBackSoonAfterItGaveWayToHealthyMustStandForTenSeconds) {
+  const auto changes = [](int until_s) {
+    VerdictKeeper keeper;
+    for (int s = 0; s < 20; ++s) keeper.take(s, kWaits, kSlow);
+    for (int s = 20; s <= 31; ++s) keeper.take(s, {}, kHealthy);
+    for (int s = 32; s < until_s; ++s) keeper.take(s, kWaits, kSlow);
+    return keeper.changes().size();
+  };
+  EXPECT_EQ(changes(41), 2u);
+  EXPECT_EQ(changes(44), 3u);
+}
+
 TEST(VerdictKeeper, ACauseThatGaveWayAndComesBackMustStandTwiceAsLong) {
   std::vector<Finding> other = kWaits;
   other[0].cause = Cause::kHotLine;
