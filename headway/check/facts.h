@@ -19,6 +19,7 @@ struct GpuFacts {
   std::string driver{};  // "550.54.15", as NVML says
   int cuda = 0;          // the newest CUDA that the driver supports: 12040
   std::vector<InstalledGpu> gpus{};
+  bool cuda_library = false;    // libcuda.so.1: the part of the driver that computes
   std::string kernel_module{};  // the version of the NVIDIA module that is loaded; empty: none
   int64_t on_bus = 0;           // NVIDIA GPUs on the PCI bus, whether usable or not
   bool device_files = false;    // /dev/nvidia0 or a higher number exists

@@ -206,6 +206,15 @@ class MisfitsOfAGpu(CheckTest):
         self.says(said, "gpu-visible", "wrong", "there is no GPU 7", "1 of 2 GPUs")
         self.says(self.check(LD_LIBRARY_PATH=driver, CUDA_VISIBLE_DEVICES="GPU-2"), "gpu-visible", "good")
 
+    def test_a_container_without_the_part_that_computes(self):
+        driver = self.with_gpu()
+        if any(line["id"] == "gpu-cuda-library" for line in self.check(LD_LIBRARY_PATH=driver)["lines"]):
+            self.fail("libcuda.so.1 is there")
+        (driver / "libcuda.so.1").unlink()
+        if subprocess.run([sys.executable, "-c", "import ctypes; ctypes.CDLL('libcuda.so.1')"], capture_output=True).returncode == 0:
+            self.skipTest("the driver is installed here")
+        self.says(self.check(LD_LIBRARY_PATH=driver), "gpu-cuda-library", "wrong", "libcuda.so.1")
+
     def test_pytorch_for_the_cpu_beside_it(self):
         python, _ = self.torch(None)
         said = self.check("--python", python, LD_LIBRARY_PATH=self.with_gpu())

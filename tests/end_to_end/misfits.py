@@ -43,6 +43,7 @@ int nvmlSystemGetDriverVersion(char* text, unsigned n) {{ snprintf(text, n, "550
 int nvmlSystemGetCudaDriverVersion_v2(int* version) {{ *version = {cuda}; return 0; }}
 """
     library(folder / "libnvidia-ml.so.1", source, soname="libnvidia-ml.so.1")
+    library(folder / "libcuda.so.1", "int cuInit(unsigned flags) { return 0; }", soname="libcuda.so.1")
     return folder
 
 

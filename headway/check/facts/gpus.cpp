@@ -1,5 +1,7 @@
 #include "headway/check/facts/gpus.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -48,6 +50,13 @@ bool has_device_files(const std::string& root) {
   return false;
 }
 
+// Frameworks load it as this does; its absence is common in containers.
+bool has_cuda_library() {
+  void* library = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (library) ::dlclose(library);
+  return library != nullptr;
+}
+
 }  // namespace
 
 GpuFacts read_gpus(const std::string& root) {
@@ -55,6 +64,7 @@ GpuFacts read_gpus(const std::string& root) {
   GpuFacts out{.nvml = nvml.state(), .nvml_error = nvml.error()};
   out.driver = nvml.driver_version(), out.cuda = nvml.cuda_version();
   out.gpus = nvml.installed();
+  out.cuda_library = !out.gpus.empty() && has_cuda_library();
   out.kernel_module = module_version(root);
   out.on_bus = gpus_on_bus(root), out.device_files = has_device_files(root);
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) out.visible = visible;

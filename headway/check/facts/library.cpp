@@ -73,8 +73,8 @@ LoaderAnswer libraries_of(const std::string& file) {
   }
   std::error_code error;  // "/proc/self/exe" would be the loader's own
   const std::string real = std::filesystem::canonical(file, error).string();
-  const Answer answer = ask_program({program, error ? file : real}, kLoaderSeconds,
-                                    {"LD_TRACE_LOADED_OBJECTS=1"});
+  const Answer answer =
+      ask_program({program, error ? file : real}, kLoaderSeconds, {"LD_TRACE_LOADED_OBJECTS=1"});
   if (!answer.good()) out.trouble = answer.trouble.empty() ? last_line(answer.err) : answer.trouble;
   std::istringstream lines(answer.out);
   for (std::string line; std::getline(lines, line);) {

@@ -57,6 +57,7 @@ inline MachineFacts good_machine() {
                        .uuid = "GPU-22bb",
                        .memory_bytes = 140 * kGB,
                        .capability = 90}},
+             .cuda_library = true,
              .kernel_module = "550.54.15",
              .on_bus = 2,
              .device_files = true};

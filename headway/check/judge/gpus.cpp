@@ -149,6 +149,15 @@ void judge_gpus(const MachineFacts& facts, CheckLines& lines) {
                              ? fmt::format("NVIDIA driver {}, for CUDA up to {}.{}", gpu.driver,
                                            gpu.cuda / 1000, gpu.cuda % 1000 / 10)
                              : fmt::format("NVIDIA driver {}", gpu.driver));
+  if (!gpu.cuda_library)
+    say.wrong("gpu-cuda-library", "the driver's library libcuda.so.1 cannot be loaded here",
+              {"nvidia-smi works, but no program can compute on the GPU",
+               facts.memory.container
+                   ? "start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility (docker "
+                     "run -e ...), and with --gpus all"
+                   : "install the driver's library for CUDA (Debian, Ubuntu: libcuda1, of the "
+                     "driver's version), or add its folder to LD_LIBRARY_PATH",
+               "gpu-not-used"});
   judge_each(gpu, say);
   judge_visible(gpu, say);
 }

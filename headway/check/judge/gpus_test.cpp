@@ -48,6 +48,14 @@ TEST(CheckGpus, ADriverThatWasUpdatedBelowARunningOneIsNamed) {
   EXPECT_TRUE(says(line_of(facts, "gpu-driver"), "535.1.2"));
 }
 
+TEST(CheckGpus, TheDriversPartThatComputesMustBeThere) {
+  MachineFacts facts = good_machine();
+  facts.gpu.cuda_library = false;
+  EXPECT_EQ(fit_of(facts, "gpu-cuda-library"), Fit::kWrong);
+  facts.memory.container = true;
+  EXPECT_TRUE(says(line_of(facts, "gpu-cuda-library"), "NVIDIA_DRIVER_CAPABILITIES"));
+}
+
 TEST(CheckGpus, AnEmptyListHidesAll) {
   for (const char* value : {"", "-1", "-1,0", " ", "none", "NoDevFiles"}) {
     const CheckLine line = line_of(with_visible(value), "gpu-visible");
