@@ -31,6 +31,7 @@ struct CoreFacts {
   int64_t allowed = 1;  // ... on which this process may run
   double usable = 1;    // cores' worth of time: cut by affinity and quota
   bool quota = false;
+  bool groups_seen = false;                      // the cgroups of this process could be read
   std::vector<SeenThreadSetting> settings{};     // of the environment
   std::map<std::string, std::string> invalid{};  // ... whose value is no number of threads
 };
@@ -58,7 +59,7 @@ struct CudaLibrary {
   std::string
       version{};  // as exactly as files and packages tell: "9.1.0.70", "9"; empty: not known
   std::string inner_name{};  // the name that the file gives itself; empty: none
-  bool is_library = true;    // it is a shared library for this machine
+  bool is_library = true;    // false: it was read, and is no library for this machine
   From from = From::kSystem;
 };
 
@@ -78,7 +79,7 @@ struct InstalledFramework {
 struct BlasFacts {
   std::string user{};  // "NumPy 1.24.2", "headway train"
   std::string library{};
-  bool reference = false;
+  std::optional<bool> reference{};  // it is the plain one; nullopt: it could not be read
 };
 
 struct PythonFacts {
@@ -127,6 +128,7 @@ struct DiskSpeed {
 };
 
 struct PermissionFacts {
+  bool seen = false;  // what follows could be read
   std::string
       perf_refused{};       // why native code cannot be sampled, and what allows it; empty: it can
   int ptrace_scope = 0;     // of Yama; 0: off, or no Yama

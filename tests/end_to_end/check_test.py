@@ -83,6 +83,12 @@ class GoodMachine(CheckTest):
         said = self.check(PATH=self.folder)
         self.says(said, "python", "not-seen", "--python")
 
+    def test_without_proc_it_says_what_it_did_not_see(self):
+        command = self.made(misfits.in_own_mounts, "mount -t tmpfs tmpfs /proc", self.command())
+        said = self.run_check(command)
+        for id in ("memory", "cpu-quota", "ptrace"):
+            self.says(said, id, "not-seen", "/proc")
+
     def test_a_python_that_hangs_is_given_up(self):
         program = self.folder / "python"
         program.write_text("#!/bin/sh\nsleep 60\n")

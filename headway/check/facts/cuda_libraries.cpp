@@ -1,6 +1,7 @@
 #include "headway/check/facts/cuda_libraries.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -31,7 +32,7 @@ class Search {
     found.version =
         package_version.empty() ? version_in_name(real.filename().string()) : package_version;
     if (const auto image = open_library(path)) found.inner_name = dynamic_of(*image).soname;
-    else found.is_library = false;
+    else found.is_library = !can_open_libraries() || ::access(path.c_str(), R_OK) != 0;
     if (found.version.empty()) found.version = version_in_name(found.inner_name);
     all_.push_back(std::move(found));
   }

@@ -169,6 +169,7 @@ TEST(Libraries, TheLoaderSaysWhatItWouldTake) {
 TEST(Libraries, AnotherLibraryIsNoBlas) {
   EXPECT_FALSE(blas_among({{"libm.so.6", "/lib/libm.so.6"}}, "NumPy"));
   EXPECT_FALSE(blas_among({{"libblas.so.3", ""}}, "NumPy"));  // not found
+  EXPECT_EQ(is_reference_blas("/no/such/libblas.so.3"), std::nullopt);
 }
 
 TEST(Gpus, AreSeenOnTheBusWithoutTheirDriver) {

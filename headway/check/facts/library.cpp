@@ -119,12 +119,14 @@ std::vector<LoadedLibrary> cached_libraries(const std::string& prefix) {
   return out;
 }
 
-bool is_reference_blas(const std::string& path) {
+bool can_open_libraries() { return file_user_of(::getpid()).has_value(); }
+
+std::optional<bool> is_reference_blas(const std::string& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::canonical(path, error);
-  if (error || names_fast_blas(file.filename().string())) return false;
-  const auto image = open_library(file.string());
-  if (!image) return false;
+  if (!error && names_fast_blas(file.filename().string())) return false;
+  const auto image = error ? std::nullopt : open_library(file.string());
+  if (!image) return std::nullopt;
   const std::vector<std::string> needed = dynamic_of(*image).needed;
   if (std::any_of(needed.begin(), needed.end(), names_fast_blas)) return false;
   const ElfSymbols found = find_elf_symbols(*image, kFastNames);

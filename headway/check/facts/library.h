@@ -26,8 +26,12 @@ std::vector<std::string> library_path();
 // The libraries in the loader's cache whose name begins like this: what `ldconfig -p` prints.
 std::vector<LoadedLibrary> cached_libraries(const std::string& prefix);
 
-// Is this BLAS the plain one: no OpenBLAS, MKL, BLIS or ATLAS, nor a way to one of them?
-bool is_reference_blas(const std::string& path);
+// Can files be opened as libraries at all? Not without /proc.
+bool can_open_libraries();
+
+// Is this BLAS the plain one: no OpenBLAS, MKL, BLIS or ATLAS, nor a way to one of them? Nothing if
+// it cannot be read.
+std::optional<bool> is_reference_blas(const std::string& path);
 // The BLAS among these libraries; nothing if there is none.
 std::optional<BlasFacts> blas_among(const std::vector<LoadedLibrary>& libraries,
                                     const std::string& user);

@@ -52,6 +52,7 @@ bool in_container(const std::string& root) {
 CoreFacts read_cores(const std::string& root) {
   const Limits limits = read_limits(root);
   CoreFacts out{.usable = limits.cpus, .quota = limits.cpu_quota};
+  out.groups_seen = !file_text(root + "/proc/self/cgroup").empty();
   out.online = std::max<int64_t>(1, ::sysconf(_SC_NPROCESSORS_ONLN));
   cpu_set_t set;
   out.allowed =
@@ -92,6 +93,7 @@ PermissionFacts read_permissions() {
     out.perf_refused = "native code cannot be sampled";
   out.ptrace_scope = std::atoi(file_text("/proc/sys/kernel/yama/ptrace_scope", 16).c_str());
   const std::string held = status_field(file_text("/proc/self/status"), "CapEff");
+  out.seen = !held.empty();
   out.may_ptrace = std::strtoull(held.c_str(), nullptr, 16) & kPtraceCapability;
   return out;
 }

@@ -35,6 +35,12 @@ void judge_affinity(const CoreFacts& cores, Say& say) {
 }
 
 void judge_quota(const CoreFacts& cores, Say& say) {
+  if (!cores.groups_seen)
+    return say.not_seen(
+        "cpu-quota", "the groups of this process cannot be read (/proc/self/cgroup)",
+        {"a quota of CPU time, or a limit of memory, would not be seen",
+         "ask where it was set: docker inspect, kubectl describe pod, scontrol show "
+         "job"});
   if (!cores.quota) return;
   const std::string found = fmt::format("a cgroup's quota gives {:.3g} cores' worth of time, on {}",
                                         cores.usable, cores_text(cores.allowed));

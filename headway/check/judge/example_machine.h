@@ -61,7 +61,7 @@ inline MachineFacts good_machine() {
              .kernel_module = "550.54.15",
              .on_bus = 2,
              .device_files = true};
-  out.cores = {.online = 16, .allowed = 16, .usable = 16};
+  out.cores = {.online = 16, .allowed = 16, .usable = 16, .groups_seen = true};
   out.memory = {.total_bytes = 256 * kGB,
                 .available_bytes = 200 * kGB,
                 .shm_bytes = 128 * kGB,
@@ -87,7 +87,7 @@ inline MachineFacts good_machine() {
                .small_bytes = 65536,
                .files = 100,
                .past_cache = true};
-  out.permissions.may_ptrace = true;
+  out.permissions = {.seen = true, .may_ptrace = true};
   return out;
 }
 

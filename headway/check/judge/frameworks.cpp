@@ -139,7 +139,11 @@ void judge_numpy(const PythonFacts& python, Say& say) {
   if (!python.numpy) return;
   const std::string found =
       fmt::format("{} multiplies matrices with {}", python.numpy->user, python.numpy->library);
-  if (!python.numpy->reference) return say.good("numpy-blas", found);
+  if (!python.numpy->reference)
+    return say.not_seen("numpy-blas", found + ", which cannot be read",
+                        {"if it is the plain BLAS, products of matrices are ten times slower",
+                         "see what it is: ls -l " + python.numpy->library, "reference-blas"});
+  if (!*python.numpy->reference) return say.good("numpy-blas", found);
   say.doubtful("numpy-blas", found + ", the plain BLAS",
                {"it uses one core and no vector instructions: ten times slower and more",
                 "apt-get install libopenblas0 (and take its folder out of LD_LIBRARY_PATH), or "

@@ -117,6 +117,9 @@ TEST(CheckFrameworks, ThePlainBlasIsDoubtfulForNumPyAndWrongForOurLayers) {
   EXPECT_EQ(fit_of(facts, "numpy-blas"), Fit::kDoubtful);
   EXPECT_EQ(line_of(facts, "headway-blas").cause, "reference-blas");
   EXPECT_EQ(fit_of(facts, "headway-blas"), Fit::kWrong);
+  facts.python.numpy->reference = false, facts.own_trainer.blas->reference.reset();
+  EXPECT_EQ(fit_of(facts, "numpy-blas"), Fit::kGood);
+  EXPECT_EQ(fit_of(facts, "headway-blas"), Fit::kNotSeen);
 }
 
 TEST(CheckFrameworks, TwoPackagesOfTensorFlowAreDoubtful) {

@@ -17,7 +17,7 @@ constexpr int64_t kMB = 1'000'000, kGB = 1'000'000'000;
 // A machine with something of every kind, so that every page is named.
 MachineFacts bad_machine() {
   MachineFacts facts = good_machine();
-  facts.cores = {.online = 16, .allowed = 1, .usable = 0.5, .quota = true};
+  facts.cores = {.online = 16, .allowed = 1, .usable = 0.5, .quota = true, .groups_seen = true};
   facts.cores.settings = {{"OMP_NUM_THREADS=64", {}, 64}};
   facts.memory.available_bytes = 500 * kMB, facts.memory.limit_bytes = 600 * kMB;
   facts.memory.shm_bytes = 64 * kMB, facts.memory.shm_free_bytes = 64 * kMB;
@@ -25,7 +25,7 @@ MachineFacts bad_machine() {
   facts.disk.network = true, facts.disk.free_bytes = kMB;
   facts.speed->large_bytes_per_s = 1e6, facts.speed->small_reads_per_s = 10;
   facts.gpu.visible = "", facts.gpu.gpus[0].memory_used = facts.gpu.gpus[0].memory_bytes;
-  facts.permissions = {.perf_refused = "allow it", .ptrace_scope = 1};
+  facts.permissions = {.seen = true, .perf_refused = "allow it", .ptrace_scope = 1};
   return facts;
 }
 
@@ -180,9 +180,17 @@ TEST(CheckDisk, ShortReadsThatTravelAreDoubtful) {
   EXPECT_EQ(line_of(facts, "disk-small-reads").cause, "network-storage");
 }
 
+TEST(Check, WhatCannotBeReadIsNotTakenForGood) {
+  MachineFacts facts = good_machine();
+  facts.permissions.seen = facts.cores.groups_seen = false;
+  facts.memory.total_bytes = 0;
+  for (const char* id : {"ptrace", "cpu-quota", "memory"})
+    EXPECT_EQ(fit_of(facts, id), Fit::kNotSeen) << id;
+}
+
 TEST(CheckPermissions, WhatWatchingNeeds) {
   MachineFacts facts = good_machine();
-  facts.permissions = {.perf_refused = "sysctl ...", .ptrace_scope = 2};
+  facts.permissions = {.seen = true, .perf_refused = "sysctl ...", .ptrace_scope = 2};
   EXPECT_EQ(fit_of(facts, "perf"), Fit::kDoubtful);
   EXPECT_EQ(fit_of(facts, "ptrace"), Fit::kDoubtful);
   facts.permissions.may_ptrace = true;

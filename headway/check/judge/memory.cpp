@@ -21,6 +21,10 @@ bool has_torch(const MachineFacts& facts) {
 }
 
 void judge_available(const MemoryFacts& memory, Say& say) {
+  if (memory.total_bytes == 0)
+    return say.not_seen("memory", "how much memory there is cannot be read (/proc/meminfo)",
+                        {"a framework takes about 1 GB, with CUDA 2 to 3, before the first sample",
+                         "see whether /proc is mounted: mount | grep proc"});
   const bool limited = memory.limit_bytes > 0 && memory.limit_bytes < memory.total_bytes;
   const std::string machine =
       limited ? fmt::format("a cgroup limits this process to {} of the machine's {}",

@@ -57,7 +57,11 @@ void judge_own_trainer(const MachineFacts& facts, CheckLines& lines) {
                                        : "headway-train loads, with a libtorch for the CPU");
   if (!own.blas) return;
   const std::string found = "headway train multiplies matrices with " + own.blas->library;
-  if (!own.blas->reference) return say.good("headway-blas", found);
+  if (!own.blas->reference)
+    return say.not_seen("headway-blas", found + ", which cannot be read",
+                        {"if it is the plain BLAS, layers compute ten times slower",
+                         "see what it is: ls -l " + own.blas->library, "reference-blas"});
+  if (!*own.blas->reference) return say.good("headway-blas", found);
   say.wrong("headway-blas", found + ", the plain BLAS",
             {"it uses one core and no vector instructions: layers compute ten times slower and "
              "more",

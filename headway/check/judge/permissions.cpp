@@ -19,6 +19,10 @@ void judge_permissions(const MachineFacts& facts, CheckLines& lines) {
          "sudo sysctl kernel.perf_event_paranoid=2; in a container: docker run --cap-add PERFMON "
          "--security-opt seccomp=unconfined"});
   }
+  if (!permissions.seen)
+    return say.not_seen(
+        "ptrace", "what this process may watch cannot be read (/proc/self/status)",
+        {"`headway attach` may be refused", "see whether /proc is mounted: mount | grep proc"});
   if (permissions.may_ptrace || permissions.ptrace_scope == 0) {
     say.good("ptrace", "processes of this user can be watched (headway attach)");
     return;
