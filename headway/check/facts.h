@@ -56,8 +56,9 @@ struct CudaLibrary {
   enum class From : uint8_t { kPath, kWheel, kConda, kSystem };  // kPath: LD_LIBRARY_PATH
   std::string family{};                                          // "cudart", "cublas", "cudnn"
   std::string path{}, name{};                                    // name: "libcudnn.so.9"
-  std::string
-      version{};  // as exactly as files and packages tell: "9.1.0.70", "9"; empty: not known
+  std::string real{};                                            // its path without links
+  // As exactly as files and packages tell: "9.1.0.70", "9"; empty: not known.
+  std::string version{};
   std::string inner_name{};  // the name that the file gives itself; empty: none
   bool is_library = true;    // false: it was read, and is no library for this machine
   From from = From::kSystem;
@@ -72,7 +73,7 @@ struct InstalledFramework {
   std::string cuda{}, cudnn{};  // versions it was built with: "12.4", "9.1.0.70"; empty: not known
   std::vector<int> kernels{};   // GPUs it has code for: 75, 80, 90; empty: not known
   int ptx = 0;                  // ... and for that one in a form that newer ones can translate
-  std::vector<LoadedLibrary> libraries{};  // of CUDA's, as its own library would load them
+  std::vector<LoadedLibrary> libraries{};  // of CUDA's, as its own would load them; real paths
 };
 
 // The BLAS that a program multiplies its matrices with.

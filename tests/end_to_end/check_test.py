@@ -261,6 +261,16 @@ class MisfitsOfAGpu(CheckTest):
         said = self.check("--python", python, LD_LIBRARY_PATH=driver)
         self.says(said, "framework-libraries", "wrong", "libcudnn.so.9", "pip install --force-reinstall torch")
 
+    def test_an_older_cudnn_that_it_takes(self):
+        python, site = self.torch("12.4")
+        old = self.folder / "old"
+        cudnn = self.made(misfits.library, old / "libcudnn.so.9.0.0", "int cudnn(void) { return 0; }", soname="libcudnn.so.9")
+        (old / "libcudnn.so.9").symlink_to(cudnn.name)
+        misfits.library(site / "torch/lib/libtorch_python.so", "int cudnn(void); int torch(void) { return cudnn(); }",
+                        needs=[old / "libcudnn.so.9"])
+        said = self.check("--python", python, LD_LIBRARY_PATH=f"{self.with_gpu()}:{old}")
+        self.says(said, "framework-libraries", "wrong", "built with cuDNN 9.1.0.70", "version 9.0.0", "LD_LIBRARY_PATH")
+
     def test_a_driver_that_was_updated_while_it_ran(self):
         said = self.check(LD_LIBRARY_PATH=self.with_gpu(error=18))
         self.says(said, "gpu-driver", "wrong", "another version than the kernel module", "restart")

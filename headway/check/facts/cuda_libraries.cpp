@@ -28,7 +28,7 @@ class Search {
     const fs::path real = fs::canonical(path, error);
     if (error || !seen_.insert(path).second) return;
     CudaLibrary found{.family = family, .path = path, .from = from};
-    found.name = fs::path(path).filename().string();
+    found.name = fs::path(path).filename().string(), found.real = real.string();
     found.version =
         package_version.empty() ? version_in_name(real.filename().string()) : package_version;
     if (const auto image = open_library(path)) found.inner_name = dynamic_of(*image).soname;

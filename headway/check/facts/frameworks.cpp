@@ -100,9 +100,14 @@ void read_torch(const PythonFacts& python, InstalledFramework& out) {
   out.cudnn = pinned_cudnn(python, "torch", version_of(python, "torch"));
   const std::string library = out.folder + "/lib/libtorch_python.so";
   read_kernels(kernel_list_in(library), out);
-  for (LoadedLibrary& each : libraries_of(library).libraries)
-    for (const char* family : {"libcudart.", "libcublas.", "libcudnn."})
-      if (each.name.starts_with(family)) out.libraries.push_back(std::move(each));
+  for (const LoadedLibrary& each : libraries_of(library).libraries) {
+    for (const char* family : {"libcudart.", "libcublas.", "libcudnn."}) {
+      if (!each.name.starts_with(family)) continue;
+      std::error_code error;
+      const fs::path real = fs::canonical(each.path, error);
+      out.libraries.push_back({each.name, error ? each.path : real.string()});
+    }
+  }
 }
 
 void read_tensorflow(const PythonFacts& python, InstalledFramework& out) {

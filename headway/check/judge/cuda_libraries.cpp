@@ -62,6 +62,12 @@ const CudaLibrary* first_named(const MachineFacts& facts, const std::string& nam
   return nullptr;
 }
 
+const CudaLibrary* first_at(const MachineFacts& facts, const std::string& path) {
+  for (const CudaLibrary& each : facts.cuda_libraries)
+    if (each.real == path) return &each;
+  return nullptr;
+}
+
 // LD_LIBRARY_PATH puts another version before the one of the framework's own packages.
 void judge_order(const MachineFacts& facts, Say& say) {
   std::set<std::string> seen;
@@ -138,9 +144,7 @@ void judge_wanted(const MachineFacts& facts, const InstalledFramework& framework
                   const Wanted& wanted, Say& say) {
   bool known = false;
   const std::string loaded = loaded_as(framework, wanted.name, known);
-  const CudaLibrary* found = first_named(facts, wanted.name);
-  for (const CudaLibrary& each : facts.cuda_libraries)
-    if (known && each.path == loaded) found = &each;
+  const CudaLibrary* found = known ? first_at(facts, loaded) : first_named(facts, wanted.name);
   if (!known && !framework.libraries.empty()) return;  // it does not ask for this one
   const bool missing = known ? loaded.empty() : !found;
   const std::string who = fmt::format("{} {}", framework.name, framework.version);

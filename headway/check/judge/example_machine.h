@@ -31,6 +31,7 @@ inline CudaLibrary cudnn(const std::string& path, const std::string& version,
   return {.family = "cudnn",
           .path = path,
           .name = name,
+          .real = path,
           .version = version,
           .inner_name = name,
           .from = from};
