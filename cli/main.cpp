@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
   add_doctor(app, task, status);
   add_run(app, task, status);
   add_attach(app, task, status);
+  add_check(app, task, status);
   add_train(app);
   if (argc > 1 && std::string_view(argv[1]) == "train") return run_train(argc - 1, argv + 1);
   if (argc == 1) {

@@ -16,6 +16,7 @@ void add_bench(CLI::App& app, Task& task);
 void add_doctor(CLI::App& app, Task& task, int& status);  // the task sets the exit status
 void add_run(CLI::App& app, Task& task, int& status);
 void add_attach(CLI::App& app, Task& task, int& status);
+void add_check(CLI::App& app, Task& task, int& status);
 
 // `train` is a program of its own, headway-train, so that the other verbs start without libtorch.
 void add_train(CLI::App& app);         // the word alone, for the list of verbs

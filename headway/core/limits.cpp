@@ -82,22 +82,30 @@ int64_t reclaimable(const std::string& folder) {
   return total >= 0 ? total : plain;
 }
 
-int64_t cgroup_headroom(const std::string& root, const std::string& process) {
-  int64_t least = INT64_MAX;
-  const auto take = [&](const std::string& folder, const char* limit_file, const char* usage_file) {
+// The memory groups that hold the process, each with its folder, limit and use.
+template <typename Take>
+void for_memory_groups(const std::string& root, const std::string& process, Take take) {
+  const auto tell = [&](const std::string& folder, const char* limit_file, const char* usage_file) {
     const auto limit = number(folder + limit_file), usage = number(folder + usage_file);
-    if (!limit || !usage || *limit >= (int64_t{1} << 60)) return;
-    least = std::min(least, *limit - std::max<int64_t>(0, *usage - reclaimable(folder)));
+    if (limit && usage && *limit < (int64_t{1} << 60)) take(folder, *limit, *usage);
   };
   for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
     for (const std::string& group : cgroup_lineage(root, "", process)) {
-      take(root + mount + group, "/memory.max", "/memory.current");
+      tell(root + mount + group, "/memory.max", "/memory.current");
     }
   }
   for (const std::string& group : cgroup_lineage(root, "memory", process)) {
-    take(root + "/sys/fs/cgroup/memory" + group, "/memory.limit_in_bytes",
+    tell(root + "/sys/fs/cgroup/memory" + group, "/memory.limit_in_bytes",
          "/memory.usage_in_bytes");
   }
+}
+
+int64_t cgroup_headroom(const std::string& root, const std::string& process) {
+  int64_t least = INT64_MAX;
+  for_memory_groups(root, process, [&](const std::string& folder, int64_t limit, int64_t usage) {
+    const int64_t held = std::max<int64_t>(0, usage - reclaimable(folder));
+    least = std::min(least, limit - held);
+  });
   return std::max<int64_t>(least, 0);
 }
 
@@ -115,6 +123,14 @@ Limits read_limits(const std::string& root, const std::string& process) {
   }
   limits.memory_bytes = available_memory(root, process);
   return limits;
+}
+
+int64_t memory_limit(const std::string& root, const std::string& process) {
+  int64_t least = INT64_MAX;
+  for_memory_groups(root, process, [&](const std::string&, int64_t limit, int64_t) {
+    least = std::min(least, limit);
+  });
+  return least == INT64_MAX ? 0 : least;
 }
 
 int64_t available_memory(const std::string& root, const std::string& process) {

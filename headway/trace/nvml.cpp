@@ -24,6 +24,8 @@ struct ProcessInfo {
   unsigned gpu_instance, compute_instance;
 };
 constexpr int kOk = 0;
+constexpr int kErrorPermission = 4, kErrorDriver = 9, kErrorMismatch = 18, kErrorUnknown = 999;
+constexpr size_t kLongestText = 96;
 constexpr int kCores = 1;  // index of this clock
 constexpr unsigned kMostProcesses = 256;
 // Hardware, heat (twice) and power brake; a software power cap is normal for cards at full load.
@@ -65,6 +67,16 @@ constexpr Metered kMetered[] = {
 };
 constexpr double kSoonestS = 0.2;  // seconds; the driver needs at least 0.1 s between two
 
+NvmlState state_of(int error) {
+  switch (error) {
+    case kOk: return NvmlState::kAnswers;
+    case kErrorPermission: return NvmlState::kNoPermission;
+    case kErrorDriver: return NvmlState::kNoDriver;
+    case kErrorMismatch: return NvmlState::kVersionMismatch;
+    default: return NvmlState::kFails;
+  }
+}
+
 }  // namespace
 
 GpuWork mean_of(const GpuWork& a, const GpuWork& b) {
@@ -83,6 +95,11 @@ struct Nvml::Impl {
   int (*handle)(unsigned, Device*) = nullptr;
   int (*handle_at)(const char*, Device*) = nullptr;
   int (*name)(Device, char*, unsigned) = nullptr;
+  int (*uuid)(Device, char*, unsigned) = nullptr;
+  int (*capability)(Device, int*, int*) = nullptr;
+  int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
+  int (*driver_version)(char*, unsigned) = nullptr;
+  int (*cuda_version)(int*) = nullptr;
   int (*utilisation)(Device, Utilisation*) = nullptr;
   int (*memory)(Device, Memory*) = nullptr;
   int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
@@ -120,6 +137,11 @@ Nvml::Nvml() : impl_(std::make_unique<Impl>()) {
     impl_->find(impl_->handle, "nvmlDeviceGetHandleByIndex_v2");
     impl_->find(impl_->handle_at, "nvmlDeviceGetHandleByPciBusId_v2");
     impl_->find(impl_->name, "nvmlDeviceGetName");
+    impl_->find(impl_->uuid, "nvmlDeviceGetUUID");
+    impl_->find(impl_->capability, "nvmlDeviceGetCudaComputeCapability");
+    impl_->find(impl_->mig_mode, "nvmlDeviceGetMigMode");
+    impl_->find(impl_->driver_version, "nvmlSystemGetDriverVersion");
+    impl_->find(impl_->cuda_version, "nvmlSystemGetCudaDriverVersion_v2");
     impl_->find(impl_->utilisation, "nvmlDeviceGetUtilizationRates");
     impl_->find(impl_->memory, "nvmlDeviceGetMemoryInfo");
     impl_->find(impl_->processes, "nvmlDeviceGetComputeRunningProcesses_v3");
@@ -134,10 +156,14 @@ Nvml::Nvml() : impl_(std::make_unique<Impl>()) {
     impl_->find(impl_->gpm_sample, "nvmlGpmSampleGet");
     impl_->find(impl_->gpm_metrics, "nvmlGpmMetricsGet");
   }
-  if (!impl_->init || !impl_->count || !impl_->handle || impl_->init() != kOk) {
-    if (impl_->library) dlclose(impl_->library);
-    impl_.reset();
+  if (impl_->library) {
+    const bool whole = impl_->init && impl_->count && impl_->handle;
+    error_ = whole ? impl_->init() : kErrorUnknown;
+    state_ = state_of(error_);
   }
+  if (state_ == NvmlState::kAnswers) return;
+  if (impl_->library) dlclose(impl_->library);
+  impl_.reset();
 }
 
 Nvml::~Nvml() {
@@ -151,7 +177,7 @@ Nvml::~Nvml() {
 
 SeenGpu Nvml::Impl::read(Device device, const std::set<int64_t>& pids) const {
   SeenGpu gpu;
-  char text[96] = {};
+  char text[kLongestText] = {};
   if (name && name(device, text, sizeof text) == kOk) gpu.name = text;
   Utilisation use{};
   if (utilisation && utilisation(device, &use) == kOk) gpu.recent = use.gpu / 100.0;
@@ -188,6 +214,41 @@ std::vector<SeenGpu> Nvml::read(const std::set<int64_t>& pids) const {
     if (impl_->handle(i, &device) == kOk) out.push_back(impl_->read(device, pids));
   }
   return out;
+}
+
+std::vector<InstalledGpu> Nvml::installed() const {
+  std::vector<InstalledGpu> out;
+  unsigned count = 0;
+  if (!impl_ || impl_->count(&count) != kOk) return out;
+  for (unsigned i = 0; i < count; ++i) {
+    Device device = nullptr;
+    if (impl_->handle(i, &device) != kOk) continue;
+    const SeenGpu seen = impl_->read(device, {});
+    InstalledGpu gpu{
+        .name = seen.name, .memory_bytes = seen.memory_bytes, .memory_used = seen.memory_used};
+    char text[kLongestText] = {};
+    if (impl_->uuid && impl_->uuid(device, text, sizeof text) == kOk) gpu.uuid = text;
+    int major = 0, minor = 0;
+    if (impl_->capability && impl_->capability(device, &major, &minor) == kOk)
+      gpu.capability = 10 * major + minor;
+    unsigned now = 0, pending = 0;
+    gpu.divided = impl_->mig_mode && impl_->mig_mode(device, &now, &pending) == kOk && now == 1;
+    out.push_back(std::move(gpu));
+  }
+  return out;
+}
+
+std::string Nvml::driver_version() const {
+  char text[kLongestText] = {};
+  const bool known =
+      impl_ && impl_->driver_version && impl_->driver_version(text, sizeof text) == kOk;
+  return known ? text : "";
+}
+
+int Nvml::cuda_version() const {
+  int version = 0;
+  if (!impl_ || !impl_->cuda_version || impl_->cuda_version(&version) != kOk) return 0;
+  return version;
 }
 
 std::optional<double> Nvml::utilisation(size_t gpu) const {

@@ -2,34 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <sstream>
-
 #include "headway/core/print.h"
+#include "headway/core/text.h"
 
 namespace headway {
-namespace {
-
-constexpr size_t kWidth = 100;
-constexpr size_t kLabelWidth = 10;
-
-// "  fix       first line", with what does not fit on the lines below.
-std::string labelled(const std::string& label, const std::string& text) {
-  std::string out, line = fmt::format("  {:<{}}", label, kLabelWidth);
-  const std::string margin(line.size(), ' ');
-  std::istringstream words(text);
-  bool begun = false;
-  for (std::string word; words >> word; begun = true) {
-    if (begun && line.size() + 1 + word.size() > kWidth) {
-      out += line + "\n";
-      line = margin + word;
-    } else {
-      line += (begun ? " " : "") + word;
-    }
-  }
-  return out + line + "\n";
-}
-
-}  // namespace
 
 std::string finding_text(const Finding& finding) {
   std::string text = fmt::format("{} ({:.0f}% sure): {}\n", severity_name(finding.severity),

@@ -7,7 +7,7 @@ import unittest
 
 from verbs import HEADWAY, VerbTest
 
-VERBS = (["make-data"], ["inspect"], ["convert"], ["bench", "feed"], ["doctor"])
+VERBS = (["make-data"], ["inspect"], ["convert"], ["bench", "feed"], ["doctor"], ["check"])
 
 
 class CommandLine(VerbTest):

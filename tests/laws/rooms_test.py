@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     "doctor": {"trace", "core"},
     "probe": {"trace", "core"},
     "view": {"doctor", "io", "trace", "core"},
+    "check": {"probe", "trace", "core"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
