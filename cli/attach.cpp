@@ -111,7 +111,8 @@ void add_attach(CLI::App& app, Task& task, int& status) {
   CLI::App* verb = app.add_subcommand(
       "attach", "watch a running training of any framework, and say what holds it");
   verb->add_option("pid", settings->pid,
-                   "process ID of the training to watch; without one, likely trainings are listed");
+                   "process ID of the training to watch; without one, likely trainings are listed")
+      ->type_name("PID");
   verb->add_flag("--once", settings->once,
                  "watch until it is clear what slows or blocks the training (24 s at most), print "
                  "that and exit (default: watch until the training ends)");
@@ -145,25 +146,31 @@ void add_attach(CLI::App& app, Task& task, int& status) {
   verb->add_option("--native-table", settings->native_table,
                    "text file that says what the C and C++ functions of your own libraries do, one "
                    "line KIND LIBRARY FUNCTION for each, as in: decodes libmine * (default: only "
-                   "well-known libraries are recognized)");
+                   "well-known libraries are recognized)")
+      ->type_name("FILE");
   verb->add_option("--seconds", settings->seconds,
                    "stop watching after this many seconds (default: when the training ends)");
   verb->add_option("--trace", settings->trace,
                    "record what happens in the run (a trace) in this file; `headway doctor FILE` "
-                   "then says why it was slow or stuck");
-  verb->footer(
-      "Example:\n"
-      "  headway attach            # which processes train?\n"
-      "  headway attach 4711\n"
-      "The process is neither stopped nor changed. Another user's needs sudo; so does one that was "
-      "not\n"
-      "started by you where Yama is on: `headway run -- CMD` needs neither.\n"
-      "Exit status: 0 nothing to repair, 3 something should be repaired, 4 not watched (it may not "
-      "be read,\n"
-      "is a thread of the kernel, has ended already, or holds no Python that can be read: nothing "
-      "is "
-      "known),\n"
-      "5 the process ended while it was watched, 1 failed, 2 not understood.");
+                   "then says why it was slow or stuck")
+      ->type_name("FILE");
+  set_help(
+      *verb,
+      {.examples = {{"headway attach", "which processes train?"},
+                    {"headway attach 4711"},
+                    {"headway attach 4711 --once --json", "for scripts: ends within 24 s"}},
+       .notes =
+           "The process is neither stopped nor changed. Another user's needs sudo; so does one "
+           "that was not started by you where Yama is on: `headway run -- CMD` needs neither.\n"
+           "Ctrl-C ends the watch; what was found is said, and the exit status is that of it.",
+       .statuses = {{"0", "nothing to repair"},
+                    {"3", "something should be repaired"},
+                    {"4",
+                     "not watched (it may not be read, is a thread of the kernel, has ended "
+                     "already, or holds no Python that can be read: nothing is known)"},
+                    {"5", "the process ended while it was watched, and nobody can say how"},
+                    {"1", "failed: a message says why, and what to do"},
+                    {"2", "the command line was not understood"}}});
   verb->callback(
       [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
 }

@@ -268,17 +268,21 @@ void add_bench(CLI::App& app, Task& task) {
   bench->require_subcommand(1);
   auto* verb =
       bench->add_subcommand("feed", "how fast a dataset can be fed here, and what limits it");
-  verb->footer(
-      "Examples:\n  headway bench feed photos --task t2 --seconds 10\n"
-      "  headway bench feed 'records/*.tfrecord' --shuffle --resize 224x224 --normalize --batch "
-      "32\n"
-      "Tasks: t1 resize shorter:256, centre crop 224; t2 random resized crop 224, flip; t3 resize "
-      "64;\n"
-      "each normalised, in batches. Images get t1 when nothing is asked for.");
+  set_help(
+      *verb,
+      {.examples =
+           {{"headway bench feed photos --task t2 --seconds 5"},
+            {"headway bench feed 'records/*.tfrecord' --shuffle --resize 224x224 --normalize "
+             "--batch 32"}},
+       .notes =
+           "Tasks: t1 resize shorter:256, centre crop 224; t2 random resized crop 224, flip; t3 "
+           "resize 64; each normalised, in batches. Images get t1 when nothing is asked for.",
+       .statuses = exit_statuses()});
   auto s = std::make_shared<Settings>();
   verb->add_option("DATASET", s->dataset,
                    "the data to read: a folder, file or pattern ('data/*.tfrecord') of images, "
                    "TFRecord or text")
+      ->type_name("PATH")
       ->required();
   s->operators.add_to(*verb);
   verb->add_option("--task", s->task,

@@ -41,34 +41,39 @@ void add_check(CLI::App& app, Task& task, int& status) {
       app.add_subcommand("check", "does this machine fit for training, and if not, why?");
   verb->add_option("script", settings->options.script,
                    "a Python training script: also say what it will need (modules, files, GPUs, "
-                   "workers); it is read, not run");
+                   "workers); it is read, not run")
+      ->type_name("FILE");
   verb->add_option("--data", settings->options.data,
                    "folder or file of the training data, whose disk is looked at (default: the "
-                   "working directory)");
+                   "working directory)")
+      ->type_name("PATH");
   verb->add_flag("--no-disk", settings->no_disk,
                  "do not measure how fast the disk is read (default: measure for about 3 s; where "
                  "the folder has no large file, a file of 64 MB lies in it meanwhile)");
   verb->add_option(
-      "--python", settings->options.python,
-      "the Python that trains, a program or its path (default: that of VIRTUAL_ENV, of "
-      "CONDA_PREFIX, else python3 of the PATH)");
+          "--python", settings->options.python,
+          "the Python that trains, a program or its path (default: that of VIRTUAL_ENV, of "
+          "CONDA_PREFIX, else python3 of the PATH)")
+      ->type_name("PROGRAM");
   verb->add_flag(
       "--strict", settings->strict,
       "end with status 3 where something is doubtful or could not be seen, too (default: "
       "only where something is wrong)");
   verb->add_flag("--json", settings->json,
                  "print the result as one JSON object on standard output");
-  verb->footer(
-      "Example:\n"
-      "  headway check\n"
-      "  headway check train.py --data photos      what will this script need?\n"
-      "  headway check --no-disk --strict && sbatch job.sh\n"
-      "Each line is good, doubtful, wrong or not seen, with what was found, why it matters and "
-      "the\n"
-      "remedy. No framework is imported, and what could not be seen is never called good.\n"
-      "Exit status: 0 it fits, 3 something is wrong (with --strict: or doubtful, or not seen), 1 "
-      "failed,\n"
-      "2 not understood.");
+  set_help(
+      *verb,
+      {.examples = {{"headway check"},
+                    {"headway check train.py --data photos", "what will this script need?"},
+                    {"headway check --no-disk --strict && sbatch job.sh"}},
+       .notes =
+           "Each line is good, doubtful, wrong or not seen, with what was found, why it matters "
+           "and the remedy. No framework is imported, and what could not be seen is never called "
+           "good.",
+       .statuses = {{"0", "it fits"},
+                    {"3", "something is wrong (with --strict: or doubtful, or not seen)"},
+                    {"1", "failed: a message says why, and what to do"},
+                    {"2", "the command line was not understood"}}});
   verb->callback(
       [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
 }

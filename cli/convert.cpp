@@ -113,18 +113,21 @@ nlohmann::json settings_of(const Conversion& how) {
 void add_convert(CLI::App& app, Task& task) {
   auto* verb = app.add_subcommand(
       "convert", "image folder to TFRecord shards, and back; goes on after a kill");
-  verb->footer(
-      "Examples:\n  headway convert photos records --shards 16 --shuffle 1 --resize shorter:256\n"
-      "  headway convert records photos-again\n"
-      "Images keep their bytes unless they are resized or change their format. Ended at any "
-      "moment, even by\n"
-      "kill -9, the same command goes on; finished shards are kept.");
+  set_help(
+      *verb,
+      {.examples = {{"headway convert photos records --shards 16 --shuffle 1 --resize shorter:256"},
+                    {"headway convert records photos-again"}},
+       .notes =
+           "Images keep their bytes unless they are resized or change their format. Ended at any "
+           "moment, even by kill -9, the same command goes on; finished shards are kept.",
+       .statuses = exit_statuses()});
   auto s = std::make_shared<Settings>();
   verb->add_option("SRC", s->how.from,
                    "the images to convert: a folder with one folder per class, or TFRecord files "
                    "with images")
+      ->type_name("PATH")
       ->required();
-  verb->add_option("DST", s->how.to, "folder to write the result to")->required();
+  verb->add_option("DST", s->how.to, "folder to write the result to")->type_name("DIR")->required();
   verb->add_option("--shards", s->how.shards,
                    "how many TFRecord files to write (default: as many as give about 128 MB each)")
       ->check(CLI::PositiveNumber);

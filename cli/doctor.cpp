@@ -13,6 +13,7 @@
 #include "headway/trace/trace_file.h"
 #include "headway/view/json.h"
 #include "headway/view/report.h"
+#include "headway/view/summary_json.h"
 #include "headway/view/tensorboard.h"
 #include "headway/view/terminal.h"
 
@@ -55,9 +56,10 @@ int run(const Doctor& settings) {
   if (settings.json) {
     nlohmann::ordered_json out = json_of(judged, findings);
     out["ledger"] = json_of(ledger_of(trace));
+    out["run"] = json_of(summary_of(trace, judged, findings));
     print_json_in_order(out);
   } else {
-    print_lines(stdout, diagnosis_text(judged, findings));
+    print_lines(stdout, report_text(judged, findings, summary_of(trace, judged, findings)));
   }
   return needs_repair(judged, findings) ? kFound : 0;
 }
@@ -71,26 +73,30 @@ void add_doctor(CLI::App& app, Task& task, int& status) {
           "trace", settings->trace,
           "the recorded run to explain: a file that `headway train`, `headway run` or `headway "
           "attach` wrote with --trace FILE")
+      ->type_name("FILE")
       ->required()
       ->check(CLI::ExistingFile);
   verb->add_option("--html", settings->html,
-                   "also write the report to this file, as one HTML page that needs no network");
+                   "also write the report to this file, as one HTML page that needs no network")
+      ->type_name("FILE");
   verb->add_option("--tensorboard", settings->tensorboard,
                    "also write the curves of the run into this folder; see them with: tensorboard "
-                   "--logdir FOLDER");
+                   "--logdir FOLDER")
+      ->type_name("DIR");
   verb->add_flag("--follow", settings->follow,
                  "for a run that is still going: keep reading its trace and show the newest state "
                  "until the run ends");
   verb->add_flag("--json", settings->json,
                  "print the result as one JSON object on standard output");
-  verb->footer(
-      "Example:\n"
-      "  headway train --data photos --trace run.trace; headway doctor run.trace\n"
-      "  headway doctor run.trace --html report.html --tensorboard logs\n"
-      "  headway doctor run.trace --follow        in another terminal, while it trains\n"
-      "A run that is still going, or was killed, can be looked at too.\n"
-      "Exit status: 0 healthy (or only worth a note), 3 something should be repaired, 1 failed, "
-      "2 not understood.");
+  set_help(
+      *verb,
+      {.examples = {{"headway doctor run.trace"},
+                    {"headway train --data photos --trace run.trace; headway doctor run.trace"},
+                    {"headway doctor run.trace --html report.html --tensorboard logs"},
+                    {"headway doctor run.trace --follow", "in another terminal, while it trains"}},
+       .notes = "A run that is still going, or was killed, can be looked at too.",
+       .statuses = exit_statuses(
+           {{"0", "healthy, or only worth a note"}, {"3", "something should be repaired"}})});
   verb->callback(
       [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
 }

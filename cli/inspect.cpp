@@ -314,15 +314,18 @@ void inspect(const Settings& s) {
 void add_inspect(CLI::App& app, Task& task) {
   auto* verb =
       app.add_subcommand("inspect", "what is in a dataset, and what each operator makes of it");
-  verb->footer(
-      "Examples:\n  headway inspect photos --sheet photos.png\n"
-      "  headway inspect photos --resize 224x224 --random-flip --normalize --batch 32\n"
-      "  headway inspect 'records/*.tfrecord' --take 2");
+  set_help(*verb,
+           {.examples =
+                {{"headway inspect photos --sheet photos.png"},
+                 {"headway inspect photos --resize 224x224 --random-flip --normalize --batch 32"},
+                 {"headway inspect 'records/*.tfrecord' --take 2"}},
+            .statuses = exit_statuses()});
   auto s = std::make_shared<Settings>();
   verb->add_option("DATASET", s->dataset,
                    "the data to look at: a folder, a file or a pattern such as 'data/*.tfrecord'; "
                    "images, TFRecord, text (.txt), or the list of skipped samples of an earlier "
                    "run (.jsonl)")
+      ->type_name("PATH")
       ->required();
   s->operators.add_to(*verb);
   verb->add_option("--take", s->take,
@@ -331,6 +334,7 @@ void add_inspect(CLI::App& app, Task& task) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--sheet", s->sheet, "write small pictures of some images to this PNG file")
+      ->type_name("FILE")
       ->option_text("FILE");
   verb->add_option("--sheet-count", s->sheet_count, "how many images --sheet shows, 1 to 1000")
       ->check(CLI::Range(1, 1000))

@@ -3,6 +3,7 @@
 
 #include "cli/complain.h"
 #include "cli/verbs.h"
+#include "cli/version.h"
 #include "headway/core/error.h"
 #include "headway/core/print.h"
 
@@ -18,10 +19,15 @@ std::string words(const CLI::App& app) {
 int run(int argc, char** argv) {
   CLI::App app("Headway feeds and trains: fast, loud about trouble, never silently stuck.",
                "headway");
-  app.footer(
-      "`headway VERB --help` shows a verb's options and an example.\n"
-      "Exit status: 0 done, 1 failed, 2 not understood, 130 interrupted.");
-  app.require_subcommand(1);
+  set_help(app,
+           {.notes = "`headway VERB --help` shows a verb's options, examples and exit statuses, "
+                     "`headway man VERB` its man page.",
+            .statuses = exit_statuses()});
+  app.require_subcommand(0, 1);
+  bool version = false, json = false;
+  auto* asked = app.add_flag("--version", version,
+                             "print the version, with commit, compiler, codecs and libtorch");
+  app.add_flag("--json", json, "with --version: print it as one JSON object")->needs(asked);
   Task task;
   int status = 0;
   add_make_data(app, task);
@@ -29,10 +35,13 @@ int run(int argc, char** argv) {
   add_convert(app, task);
   add_bench(app, task);
   add_doctor(app, task, status);
+  add_compare(app, task, status);
   add_run(app, task, status);
   add_attach(app, task, status);
   add_check(app, task, status);
   add_train(app);
+  add_completion(app, task);
+  add_man(app, task);
   if (argc > 1 && std::string_view(argv[1]) == "train") return run_train(argc - 1, argv + 1);
   if (argc == 1) {
     print_lines(stdout, app.help());
@@ -44,6 +53,11 @@ int run(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);
     return complain(kUsage, e.what(), words(app) + " --help");
   }
+  if (version) {
+    print_version(json);
+    return 0;
+  }
+  if (!task) return complain(kUsage, "a verb is missing", "headway --help lists them");
   task();
   return status;
 }

@@ -210,12 +210,14 @@ void run(const MakeData& s) {
 void add_make_data(CLI::App& app, Task& task) {
   auto* verb = app.add_subcommand(
       "make-data", "make images with labels, to train on without a dataset of your own");
-  verb->footer(
-      "Example:\n  headway make-data --out shapes --count 2000 --width 320 --height 240\n"
-      "The same seed gives the same files, whatever the threads. Run again, it goes on where it "
-      "stopped.");
+  set_help(
+      *verb,
+      {.examples = {{"headway make-data --out shapes --count 2000 --width 320 --height 240"}},
+       .notes = "The same seed gives the same files, whatever the threads. Run again, it goes on "
+                "where it stopped.",
+       .statuses = exit_statuses()});
   auto s = std::make_shared<MakeData>();
-  verb->add_option("--out", s->out, "folder to write the images to")->required();
+  verb->add_option("--out", s->out, "folder to write the images to")->type_name("DIR")->required();
   verb->add_option("--count", s->count, "how many images to make")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -122,14 +122,17 @@ void add_run(CLI::App& app, Task& task, int& status) {
       app.add_subcommand("run", "start a training command of any framework and say what holds it");
   verb->add_option("command", settings->command,
                    "the training command to run, after --, as in: headway run -- python train.py")
+      ->type_name("COMMAND")
       ->required();
-  verb->add_option(
-      "--json-out", settings->json_out,
-      "write the verdict (healthy, slow or stuck, and why) as JSON to this file, and keep it up to "
-      "date while the command runs");
+  verb->add_option("--json-out", settings->json_out,
+                   "write the verdict (healthy, slow or stuck, and why) as JSON to this file, and "
+                   "keep it up to "
+                   "date while the command runs")
+      ->type_name("FILE");
   verb->add_option("--trace", settings->trace,
                    "record what happens in the run (a trace) in this file; `headway doctor FILE` "
-                   "then says why it was slow or stuck");
+                   "then says why it was slow or stuck")
+      ->type_name("FILE");
   verb->add_option(
           "--report-every", settings->report_every_s,
           "print a report every so many seconds (default: only when a new problem is found)")
@@ -137,21 +140,27 @@ void add_run(CLI::App& app, Task& task, int& status) {
   verb->add_option("--native-table", settings->native_table,
                    "text file that says what the C and C++ functions of your own libraries do, one "
                    "line KIND LIBRARY FUNCTION for each, as in: decodes libmine * (default: only "
-                   "well-known libraries are recognized)");
+                   "well-known libraries are recognized)")
+      ->type_name("FILE");
   verb->add_flag("--quiet", settings->quiet,
                  "do not print Headway's own messages to standard error");
-  verb->footer(
-      "Example:\n"
-      "  headway run -- python train.py --epochs 5\n"
-      "Output, input, signals and exit status are the command's own; what is found goes to "
-      "standard error.\n"
-      "The command is watched by a process of its own. If that one is killed, crashes or runs out "
-      "of memory,\n"
-      "the command and its output go on, and a line says so. If this process is killed (SIGKILL), "
-      "they go\n"
-      "on too; only the exit status is lost. A daemon that the command leaves behind can go on "
-      "printing.\n"
-      "Ctrl-C, Ctrl-Z and fg, and a debugger's prompt work as without headway.");
+  set_help(
+      *verb,
+      {.examples = {{"headway run -- python3 train.py"},
+                    {"headway run --trace run.trace --json-out verdict.json -- python3 train.py",
+                     "keeps what was seen and found"}},
+       .notes =
+           "Output, input, signals and exit status are the command's own; what is found goes to "
+           "standard error.\n"
+           "The command is watched by a process of its own. If that one is killed, crashes or "
+           "runs out of memory, the command and its output go on, and a line says so. If this "
+           "process is killed (SIGKILL), they go on too; only the exit status is lost. A daemon "
+           "that the command leaves behind can go on printing.\n"
+           "Ctrl-C, Ctrl-Z and fg, and a debugger's prompt work as without headway.",
+       .statuses = {{"any", "the command's own"},
+                    {"128 + N", "the command was killed by signal N (130 by Ctrl-C)"},
+                    {"1", "the command could not be started: a message says why, and what to do"},
+                    {"2", "the command line was not understood"}}});
   verb->callback(
       [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });
 }

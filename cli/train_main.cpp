@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/build_facts.h"
 #include "cli/complain.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -14,6 +15,7 @@
 #include "headway/core/print.h"
 #include "headway/doctor/diagnose.h"
 #include "headway/io/bytes/output_file.h"
+#include "headway/train/device/libtorch.h"
 #include "headway/train/device/threads.h"
 #include "headway/train/train.h"
 #include "headway/view/json.h"
@@ -218,6 +220,18 @@ void train(const TrainSettings& s) {
   check_interrupt();
 }
 
+void print_version(bool json) {
+  const LibtorchFacts facts = libtorch_facts();
+  nlohmann::ordered_json libtorch = {
+      {"version", facts.version}, {"cuda", nullptr}, {"why_no_gpu", nullptr}, {"blas", facts.blas}};
+  if (facts.cuda) libtorch["cuda"] = *facts.cuda;
+  if (!facts.why_no_gpu.empty()) libtorch["why_no_gpu"] = facts.why_no_gpu;
+  if (!json) return print_lines(stdout, version_text(libtorch_text(libtorch)));
+  nlohmann::ordered_json out = version_json();
+  out["libtorch"] = libtorch;
+  print_json_in_order(out);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Trains a model on images, and says where the time goes.", "headway train");
   TrainSettings settings;
@@ -227,6 +241,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
     return complain(kUsage, e.what(), "headway train --help");
+  }
+  if (settings.version) {
+    print_version(settings.json);
+    return 0;
   }
   if (!settings.config.empty()) read_train_config(app, settings.config);
   train(settings);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/flat_toml.h"
+#include "cli/verb_help.h"
 #include "headway/core/error.h"
 #include "headway/core/regular_file.h"
 
@@ -28,13 +29,14 @@ std::string nearest(const CLI::App& app, const std::string& key) {
 }  // namespace
 
 void add_train_options(CLI::App& app, TrainSettings& s) {
-  app.footer(
-      "Examples:\n"
-      "  headway train                                     draws its own images and learns them\n"
-      "  headway train --data photos --model resnet18 --epochs 20 --augment --schedule cosine\n"
-      "  headway train run.toml --resume                   goes on where it was killed\n"
-      "A TOML file holds the same words:  data = \"photos\"\\n  model = \"resnet18\"\n"
-      "Exit status: 0 done, 1 failed, 2 not understood, 130 interrupted (a checkpoint is kept).");
+  set_help(app,
+           {.examples = {{"headway train --data photos --epochs 3"},
+                         {"headway train", "draws its own images and learns them"},
+                         {"headway train --data photos --model resnet18 --epochs 20 --augment "
+                          "--schedule cosine"},
+                         {"headway train run.toml --resume", "goes on where it was killed"}},
+            .notes = "A TOML file holds the same words, one on a line, as in: data = \"photos\"",
+            .statuses = exit_statuses({{"0", "done"}})});
   app.add_option("config", s.config,
                  "TOML file with options, one KEY = VALUE per line; options on the command line "
                  "override it")
@@ -53,10 +55,12 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
   auto* data = app.add_option_group("Data");
   data->add_option("--data", s.data,
                    "training data: a folder with one folder of images per class, or TFRecord files "
-                   "(default: draws images)");
-  data->add_option(
-      "--validation", s.validation,
-      "validation data, given as for --data (default: a part of --data, see --validation-split)");
+                   "(default: draws images)")
+      ->type_name("PATH");
+  data->add_option("--validation", s.validation,
+                   "validation data, given as for --data (default: a part of --data, see "
+                   "--validation-split)")
+      ->type_name("PATH");
   data->add_option("--validation-split", s.validation_split,
                    "share of --data to keep apart for validation, 0 (none) to 0.9; not used with "
                    "--validation")
@@ -75,6 +79,7 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
   data->add_flag("--augment", s.augment, "crop and flip the training images at random");
   data->add_option("--work", s.work,
                    "folder for checkpoints, and for the images it draws when --data is not given")
+      ->type_name("DIR")
       ->capture_default_str();
 
   auto* learning = app.add_option_group("Learning");
@@ -180,9 +185,11 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
       ->capture_default_str();
 
   auto* keeping = app.add_option_group("Keeping");
-  keeping->add_option(
-      "--checkpoint", s.checkpoint,
-      "folder to write checkpoints to (default: the folder 'checkpoints' inside --work)");
+  keeping
+      ->add_option(
+          "--checkpoint", s.checkpoint,
+          "folder to write checkpoints to (default: the folder 'checkpoints' inside --work)")
+      ->type_name("DIR");
   keeping
       ->add_option("--every-steps", s.every_steps,
                    "also write a checkpoint every so many steps (default: only after each epoch)")
@@ -195,21 +202,27 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
   keeping->add_flag("--resume", s.resume,
                     "continue an earlier run from the newest checkpoint in its folder (see "
                     "--checkpoint); without a checkpoint, start from the beginning");
-  keeping->add_option("--save", s.save,
-                      "write the trained weights to this file at the end, in safetensors format");
-  keeping->add_option("--csv", s.csv,
-                      "write loss and metrics to this CSV file, one line per epoch");
-  keeping->add_option("--trace", s.trace,
-                      "record what happens in the run (a trace) in this file; `headway doctor "
-                      "FILE` then says why it was slow or stuck");
+  keeping
+      ->add_option("--save", s.save,
+                   "write the trained weights to this file at the end, in safetensors format")
+      ->type_name("FILE");
+  keeping->add_option("--csv", s.csv, "write loss and metrics to this CSV file, one line per epoch")
+      ->type_name("FILE");
+  keeping
+      ->add_option("--trace", s.trace,
+                   "record what happens in the run (a trace) in this file; `headway doctor "
+                   "FILE` then says why it was slow or stuck")
+      ->type_name("FILE");
   keeping
       ->add_option("--when-stuck", s.when_stuck,
                    "what to do when training is stuck: go-on (wait), stop (with a checkpoint if "
                    "possible), or abort")
       ->check(CLI::IsMember({"go-on", "stop", "abort"}))
       ->capture_default_str();
-  keeping->add_option("--report", s.report,
-                      "write a report of the run to this file at the end, as one HTML page");
+  keeping
+      ->add_option("--report", s.report,
+                   "write a report of the run to this file at the end, as one HTML page")
+      ->type_name("FILE");
   keeping->add_flag(
       "--live", s.live,
       "fill the terminal with a live view of the data pipeline, the steps and problems found");
@@ -221,13 +234,15 @@ void add_train_options(CLI::App& app, TrainSettings& s) {
                     "print the model's layers and the memory they take before training");
   keeping->add_flag("--json", s.json,
                     "print the result as one JSON object on standard output at the end");
+  app.add_flag("--version", s.version, "print the version, with libtorch and codecs, and exit");
 }
 
 void read_train_config(CLI::App& app, const std::string& path) {
   const std::string text = read_regular(path, kMaxConfigBytes);
   for (const auto& [key, value, line] : parse_flat_toml(text, path)) {
     const std::string where = fmt::format("{}:{}: {}", path, line, key);
-    CLI::Option* option = key == "config" ? nullptr : app.get_option_no_throw("--" + key);
+    const bool of_the_line = key == "config" || key == "help" || key == "version";
+    CLI::Option* option = of_the_line ? nullptr : app.get_option_no_throw("--" + key);
     if (!option) throw Error(where + " is not an option of headway train", nearest(app, key));
     if (option->count() > 0) continue;  // the command line goes first
     try {

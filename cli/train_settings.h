@@ -53,9 +53,10 @@ struct TrainSettings {
   std::string report;  // HTML
   bool summary = false;
   bool json = false;
+  bool version = false;  // say it, and train nothing
 };
 
-// Adds the options to `app`, with groups and an example.
+// Adds the options to `app`, with groups and examples. `settings` must live as long as `app`.
 void add_train_options(CLI::App& app, TrainSettings& settings);
 
 // Puts what the TOML file says where the command line was silent. Errors name file and line.

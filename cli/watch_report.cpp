@@ -6,6 +6,7 @@
 
 #include "headway/doctor/diagnose.h"
 #include "headway/view/json.h"
+#include "headway/view/summary_json.h"
 #include "headway/view/terminal.h"
 
 namespace headway::cli {
@@ -70,6 +71,7 @@ std::string WatchReport::json() const {
   const Outside& seen = trace_.outside;
   Json out = json_of(verdict(), findings());
   out["ledger"] = json_of(ledger_of(trace_));
+  out["run"] = json_of(summary_of(trace_, verdict(), findings()));
   Json changes = Json::array();
   for (const VerdictKeeper::Change& change : keeper_.changes()) {
     changes.push_back(

@@ -50,6 +50,7 @@ set(HEADWAY_STABLE_TRAIN_HEADERS
 set(HEADWAY_GROWING_HEADERS
   headway/core/clock.h
   headway/core/file_counters.h
+  headway/doctor/blocks.h
   headway/doctor/diagnose.h
   headway/doctor/finding.h
   headway/doctor/ledger.h

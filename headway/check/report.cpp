@@ -9,7 +9,7 @@
 
 #include "headway/check/judge/visible_gpus.h"
 #include "headway/core/print.h"
-#include "headway/core/text.h"
+#include "headway/core/wrap.h"
 
 namespace headway {
 namespace {

@@ -4,15 +4,8 @@
 
 #include <array>
 #include <cmath>
-#include <sstream>
 
 namespace headway {
-namespace {
-
-constexpr size_t kWidth = 100, kLabelWidth = 10;
-
-}  // namespace
-
 std::string with_commas(int64_t n) {
   std::string text = std::to_string(n);
   const int first = n < 0 ? 1 : 0;
@@ -44,22 +37,6 @@ std::string duration_text(double s) {
   const auto whole = static_cast<int64_t>(std::llround(s));
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string labelled(const std::string& label, const std::string& text) {
-  std::string out, line = fmt::format("  {:<{}}", label, kLabelWidth);
-  const std::string margin(line.size(), ' ');
-  std::istringstream words(text);
-  bool begun = false;
-  for (std::string word; words >> word; begun = true) {
-    if (begun && line.size() + 1 + word.size() > kWidth) {
-      out += line + "\n";
-      line = margin + word;
-    } else {
-      line += (begun ? " " : "") + word;
-    }
-  }
-  return out + line + "\n";
 }
 
 }  // namespace headway

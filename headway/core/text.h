@@ -12,8 +12,4 @@ std::string size_text(double bytes);  // "812 bytes", "43.2 MB"
 std::string duration_text(
     double seconds);  // "410 us", "41.2 ms", "3.1 s", "3 min 20 s", "2 h 5 min"
 
-// "  fix       let it run on many elements at once", what does not fit into the line on the lines
-// below it, in the same column; with a newline at the end.
-std::string labelled(const std::string& label, const std::string& text);
-
 }  // namespace headway

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "headway/doctor/evidence.h"
@@ -14,7 +16,6 @@ namespace {
 
 constexpr size_t kDevices = std::size(Texts<DeviceState>::all);
 constexpr size_t kCells = kAccounts * kDevices;
-constexpr size_t kMostGroups = 20;  // of blocks, for the error
 constexpr double kEnoughLooks = 60, kEnoughS = 4;
 // Share of the time that looks may put into the wrong account, besides chance; see the README. It
 // widens the interval of each line; rules have thresholds of their own.
@@ -25,11 +26,17 @@ size_t cell(Account account, DeviceState device) {
   return static_cast<size_t>(account) * kDevices + static_cast<size_t>(device);
 }
 
-// Student's t for 95 %, by degrees of freedom.
-double t_for(size_t freedom) {
-  constexpr double kT[] = {12.71, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26,
-                           2.23,  2.20,  2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09};
-  return freedom < std::size(kT) ? kT[freedom] : 2.0;
+// From outside, without a framework: the same code may be the training.
+bool may_be_own(Account account) {
+  return account == Account::kMakesData || account == Account::kRunsOwnCode;
+}
+
+std::vector<size_t> cells_of(std::initializer_list<Account> accounts) {
+  std::vector<size_t> cells;
+  for (const Account account : accounts)
+    for (size_t d = 0; d < kDevices; ++d)
+      cells.push_back(cell(account, static_cast<DeviceState>(d)));
+  return cells;
 }
 
 // For how much of the time threads were ready but had no core, and why.
@@ -219,7 +226,7 @@ void Ledger::take_looks(const Trace& trace, double last_s) {
   for (const LedgerBlock& b : seen.ledger) {
     if ((training_ && !steady(b)) || b.at_s + b.seconds <= end - last_s) continue;
     Block& block = blocks_.emplace_back();
-    block.seconds = b.seconds;
+    block.seconds = b.seconds, block.steps = double(b.steps);
     block.shares.resize(kCells);
     double seconds = 0;
     for (const LedgerEntry& entry : b.entries)
@@ -265,6 +272,7 @@ void Ledger::take_timers(const Trace& trace, double last_s) {
     if (seconds <= 0) continue;
     Block& block = blocks_.emplace_back();
     block.seconds = block.looks = seconds;
+    block.steps = double(now.steps - from->steps);
     block.shares.resize(kCells);
     const double busy = now.gpu.busy_s - from->gpu.busy_s;
     const DeviceState device = !gpu                  ? DeviceState::kNone
@@ -291,35 +299,30 @@ void Ledger::take_timers(const Trace& trace, double last_s) {
   }
 }
 
+Estimate Ledger::ratio(const std::vector<size_t>& cells, double Block::*weight) const {
+  std::vector<double> parts, weights;
+  for (const Block& block : blocks_) {
+    double& part = parts.emplace_back();
+    for (const size_t at : cells) part += block.shares[at] * block.seconds;
+    weights.push_back(block.*weight);
+  }
+  return ratio_of(parts, weights);
+}
+
+// What chance may do to a share that was counted in looks: an account that was never or always
+// seen may still be rare.
+double Ledger::looks_error(double share) const {
+  if (!sampled_) return 0;
+  const double single = share * (1 - share) / std::max(1.0, looks_);
+  return std::max(2 * std::sqrt(single), 3 / std::max(3.0, looks_));
+}
+
 Share Ledger::share_of(const std::vector<size_t>& cells) const {
-  Share out;
-  if (blocks_.empty() || seconds_ <= 0) return out;
-  // Groups of neighbouring blocks, so that a group is long compared with changes between steps.
-  const size_t groups = std::min(kMostGroups, blocks_.size());
-  std::vector<double> part(groups), weight(groups);
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    const size_t group = i * groups / blocks_.size();
-    for (const size_t at : cells) part[group] += blocks_[i].shares[at] * blocks_[i].seconds;
-    weight[group] += blocks_[i].seconds;
-  }
-  double sum = 0;
-  for (const double each : part) sum += each;
-  out.share = sum / seconds_;
-  double spread = 0;
-  for (size_t g = 0; g < groups; ++g) {
-    const double off = part[g] - out.share * weight[g];
-    spread += off * off;
-  }
-  double error =
-      groups > 1 ? std::sqrt(spread * double(groups) / double(groups - 1)) / seconds_ : 1;
-  error *= t_for(groups - 1);
-  if (sampled_) {  // an account that was never or always seen may still be rare
-    const double single = out.share * (1 - out.share) / std::max(1.0, looks_);
-    error = std::max({error, 2 * std::sqrt(single), 3 / std::max(3.0, looks_)});
-  }
-  out.low = std::clamp(out.share - error, 0.0, 1.0);
-  out.high = std::clamp(out.share + error, 0.0, 1.0);
-  return out;
+  if (blocks_.empty() || seconds_ <= 0) return {};
+  const Estimate by_blocks = ratio(cells, &Block::seconds);
+  const double error = std::max(by_blocks.high - by_blocks.value, looks_error(by_blocks.value));
+  return {by_blocks.value, std::clamp(by_blocks.value - error, 0.0, 1.0),
+          std::clamp(by_blocks.value + error, 0.0, 1.0)};
 }
 
 void Ledger::sum_up(const Trace& trace) {
@@ -343,19 +346,13 @@ void Ledger::sum_up(const Trace& trace) {
     for (const auto& [key, samples] : counts)
       if (samples > most[key.first]) most[key.first] = samples, places[key.first] = key.second;
   }
-  const double unsure = seconds_ > 0 ? unsure_s_ / seconds_ : 0;
   for (size_t at = 0; at < kCells; ++at) {
     Share share = share_of({at});
     const auto account = static_cast<Account>(at / kDevices);
     const auto device = static_cast<DeviceState>(at % kDevices);
-    const bool may_be_own = account == Account::kMakesData || account == Account::kRunsOwnCode;
-    if (sampled_) {
-      share.low = std::max(0.0, share.low - kMistaken);
-      share.high = std::min(1.0, share.high + kMistaken);
-    }
-    if (account == Account::kComputes) share.low = std::max(0.0, share.low - unsure);
-    if (may_be_own && device == DeviceState::kNone) share.high = std::min(1.0, share.high + unsure);
-    if (share.share <= 0 && (unsure <= 0 || !may_be_own || device != DeviceState::kNone)) continue;
+    share = widened(share, account, device);
+    const bool may_have_some = unsure_s_ > 0 && may_be_own(account) && device == DeviceState::kNone;
+    if (share.share <= 0 && !may_have_some) continue;
     lines_.push_back({account, device, share, places[account]});
   }
   std::stable_sort(lines_.begin(), lines_.end(), [](const LedgerLine& a, const LedgerLine& b) {
@@ -367,6 +364,47 @@ bool Ledger::is_enough() const {
   return training_ && seconds_ >= kEnoughS && (!sampled_ || looks_ >= kEnoughLooks);
 }
 
+Share Ledger::widened(Share share, Account account, DeviceState device) const {
+  if (sampled_) {
+    share.low = std::max(0.0, share.low - kMistaken);
+    share.high = std::min(1.0, share.high + kMistaken);
+  }
+  const double unsure = seconds_ > 0 ? unsure_s_ / seconds_ : 0;
+  if (account == Account::kComputes) share.low = std::max(0.0, share.low - unsure);
+  if (may_be_own(account) && device == DeviceState::kNone)
+    share.high = std::min(1.0, share.high + unsure);
+  return share;
+}
+
+Estimate Ledger::steps_per_s() const {
+  if (blocks_.empty() || seconds_ <= 0) return {};
+  std::vector<double> steps, seconds;
+  for (const Block& block : blocks_) steps.push_back(block.steps), seconds.push_back(block.seconds);
+  return ratio_of(steps, seconds);
+}
+
+std::vector<AccountTime> Ledger::accounts() const {
+  const double steps = std::accumulate(blocks_.begin(), blocks_.end(), 0.0,
+                                       [](double sum, const Block& b) { return sum + b.steps; });
+  std::vector<AccountTime> out;
+  for (size_t a = 0; a < kAccounts; ++a) {
+    const auto account = static_cast<Account>(a);
+    const Share share = of(account);
+    if (share.share <= 0) continue;
+    AccountTime& each =
+        out.emplace_back(AccountTime{account, widened(share, account, DeviceState::kNone), {}});
+    if (steps <= 0) continue;
+    const Estimate own = ratio(cells_of({account}), &Block::steps);
+    const double error = own.high - own.value, per_step = seconds_ / steps;
+    const double below = std::max(error, per_step * (each.time.share - each.time.low));
+    const double above = std::max(error, per_step * (each.time.high - each.time.share));
+    each.s_per_step = {own.value, std::max(0.0, own.value - below), own.value + above};
+  }
+  std::ranges::stable_sort(out, std::greater<>(),
+                           [](const AccountTime& a) { return a.time.share; });
+  return out;
+}
+
 Share Ledger::of(Account account) const { return of({account}); }
 
 Share Ledger::of(Account account, DeviceState device) const {
@@ -374,11 +412,7 @@ Share Ledger::of(Account account, DeviceState device) const {
 }
 
 Share Ledger::of(std::initializer_list<Account> accounts) const {
-  std::vector<size_t> cells;
-  for (const Account account : accounts)
-    for (size_t d = 0; d < kDevices; ++d)
-      cells.push_back(cell(account, static_cast<DeviceState>(d)));
-  return share_of(cells);
+  return share_of(cells_of(accounts));
 }
 
 Share Ledger::alone(std::initializer_list<Account> accounts) const {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "headway/doctor/blocks.h"
 #include "headway/trace/trace.h"
 
 namespace headway {
@@ -19,6 +21,13 @@ struct LedgerLine {
   DeviceState device = DeviceState::kNone;
   Share time{};
   std::string where{};  // the user's line, or the part of our own run, where most of it is spent
+};
+
+// An account as a whole, whatever the device did meanwhile.
+struct AccountTime {
+  Account account = Account::kUnknown;
+  Share time{};
+  std::optional<Estimate> s_per_step{};  // none: no steps were counted
 };
 
 // Where the training thread's time went: every moment belongs to one account, and the shares add up
@@ -41,16 +50,23 @@ class Ledger {
   // The same, relative to the time that neighbours left to the run: the share without them.
   Share alone(std::initializer_list<Account> accounts) const;
   const std::string& where(Account account) const;
+  // Of the same time: steps with all that is done between them, 0 if none were counted.
+  Estimate steps_per_s() const;
+  std::vector<AccountTime> accounts() const;  // largest first, intervals as in lines()
 
  private:
   struct Block {
-    double seconds = 0, looks = 0;
+    double seconds = 0, looks = 0, steps = 0;
     std::vector<double> shares{};  // by account and device
   };
   void take_looks(const Trace& trace, double last_s);
   void take_timers(const Trace& trace, double last_s);
   void sum_up(const Trace& trace);
+  Estimate ratio(const std::vector<size_t>& cells, double Block::*weight) const;
+  double looks_error(double share) const;
   Share share_of(const std::vector<size_t>& cells) const;
+  // With what is not known of it besides chance.
+  Share widened(Share share, Account account, DeviceState device) const;
 
   std::vector<Block> blocks_;
   std::vector<LedgerLine> lines_;

@@ -14,6 +14,7 @@
 #include "headway/view/cause_pages.h"
 #include "headway/view/json.h"
 #include "headway/view/series.h"
+#include "headway/view/summary_json.h"
 #include "headway/view/terminal.h"
 
 namespace headway {
@@ -40,7 +41,7 @@ std::string cut(const std::string& text) {
   return text.size() <= kMaxText ? text : text.substr(0, kMaxText) + " ...";
 }
 
-Json facts_of(const Trace& trace, const Verdict& verdict) {
+Json facts_of(const Trace& trace, const Verdict& verdict, const RunSummary& run_in_numbers) {
   const RunFacts& run = trace.run;
   const TraceReading last = trace.samples.empty() ? TraceReading{} : trace.samples.back();
   Json out = Json::array();
@@ -52,6 +53,7 @@ Json facts_of(const Trace& trace, const Verdict& verdict) {
   fact("seen for", duration_text(last.at_s));
   fact("steps", with_commas(last.steps));
   fact("epochs", number(run.epochs, fmt::format("{} of {}", trace.epochs.size(), run.epochs)));
+  fact("time of the training thread", time_text(run_in_numbers));
   fact("time left", verdict.eta_s ? duration_text(*verdict.eta_s) : "");
   fact("model", run.model);
   fact("parameters", number(run.parameters, count_text(run.parameters)));
@@ -109,16 +111,21 @@ Json seconds_of(const StepTimes& times) {
   return out;
 }
 
+// The total is of the time that the doctor judges, so that the numbers are the same: warm-up is
+// left out where there is more than that.
 Json breakdown_of(const Trace& trace) {
-  const TraceReading last = trace.samples.empty() ? TraceReading{} : trace.samples.back();
+  const Evidence judged(trace);
+  StepTimes total = judged.last.times;
+  for (size_t i = 0; judged.steady() && i < kStepPhases; ++i)
+    total.seconds[i] -= judged.first.times.seconds[i];
   Json names = Json::array(), pieces = Json::array();
   for (const std::string_view name : kStepPhaseNames) names.push_back(std::string(name));
   for (const StepPiece& p : step_pieces(trace, kMaxPieces)) {
     pieces.push_back({rounded(p.from_s), rounded(p.to_s), p.step, p.steps, seconds_of(p.times)});
   }
   return {{"names", names},
-          {"total", seconds_of(last.times)},
-          {"steps", last.steps},
+          {"total", seconds_of(total)},
+          {"steps", judged.steady() ? judged.steps : judged.last.steps},
           {"pieces", pieces}};
 }
 
@@ -229,11 +236,17 @@ std::string filled(std::string_view html,
 
 std::string report_html(const Trace& trace, const Verdict& verdict,
                         const std::vector<Finding>& findings) {
+  const RunSummary run = summary_of(trace, verdict, findings);
   Json data = json_of(verdict, findings);
+  for (size_t i = 0; i < findings.size(); ++i) {
+    data["findings"][i]["confidence_text"] = confidence_text(findings[i]);
+    data["findings"][i]["gain_text"] = gain_text(findings[i]);
+  }
+  data["run"] = json_of(run);
   data["verdict"] = {{"state", text_of(verdict.state)}, {"sentence", verdict.sentence}};
   data["program"] = trace.run.program;
   data["seconds"] = trace.samples.empty() ? Json(0) : rounded(trace.samples.back().at_s);
-  data["facts"] = facts_of(trace, verdict);
+  data["facts"] = facts_of(trace, verdict, run);
   data["pipeline"] = pipeline_of(trace, findings);
   data["breakdown"] = breakdown_of(trace);
   data["charts"] = charts_of(trace);
@@ -246,7 +259,7 @@ std::string report_html(const Trace& trace, const Verdict& verdict,
   return filled(
       kHtml, {{"%TITLE%", text_in_html(visible(redact("headway: " + verdict.sentence)))},
               {"%CSS%", kCss},
-              {"%PLAIN%", text_in_html(visible_lines(redact(diagnosis_text(verdict, findings))))},
+              {"%PLAIN%", text_in_html(visible_lines(redact(report_text(verdict, findings, run))))},
               {"%DATA%", json_in_html(data)},
               {"%JS%", kJs}});
 }

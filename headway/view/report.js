@@ -206,14 +206,14 @@ function copyButton(text) {
 
 function finding(f) {
   const row = (name, ...what) => [el("dt", {}, name), el("dd", {}, ...what)];
-  const gain = f.predicted_gain && f.predicted_gain >= 1.05 ? el("span", { class: "pill gain" }, `about ${f.predicted_gain.toFixed(1)}× as fast`) : null;
+  const gain = f.gain_text ? el("span", { class: "pill gain" }, f.gain_text) : null;
   return el("article", { class: `card finding ${f.severity}`, id: f.cause },
     el("header", {}, el("span", { class: "pill" }, f.severity), el("h3", {}, f.summary), gain),
     el("dl", {},
       ...(f.where ? row("where", el("code", {}, f.where)) : []),
       ...(f.evidence.length ? row("evidence", el("ul", {}, ...f.evidence.map((line) => el("li", {}, line)))) : []),
       ...(f.fix ? row("fix", el("div", { class: "fix" }, el("pre", {}, el("code", {}, f.fix)), copyButton(f.fix))) : []),
-      ...row("sure", el("span", { class: "sure" }, el("i", { style: { width: `${100 * f.confidence}%` } })), percent(f.confidence)),
+      ...row("sure", el("span", { class: "sure" }, el("i", { style: { width: `${100 * f.confidence}%` } })), f.confidence_text),
       ...row("more", f.page_text ? el("details", {}, el("summary", {}, el("code", {}, f.page)), markdown(f.page_text)) : el("code", {}, f.page))));
 }
 
@@ -267,7 +267,7 @@ function breakdown() {
   const inOrder = [...parts].sort((a, b) => a.i - b.i);
   const bar = el("div", { class: "bar", role: "img", "aria-label": parts.map((p) => `${p.name} ${percent(p.s / sum)}`).join(", ") },
     ...inOrder.map((p) => el("span", { style: { flex: `${p.s} 0 0`, background: phaseColor(p.name) },
-      onpointermove: (e) => showTip(e.clientX, e.clientY, "whole run", [[phaseColor(p.name), p.name, `${percent(p.s / sum)} · ${duration(p.s)}`]]), onpointerleave: hideTip })));
+      onpointermove: (e) => showTip(e.clientX, e.clientY, "warm-up left out", [[phaseColor(p.name), p.name, `${percent(p.s / sum)} · ${duration(p.s)}`]]), onpointerleave: hideTip })));
   const list = el("ul", { class: "parts" }, ...parts.map((p) => el("li", {}, el("i", { class: "swatch", style: { background: phaseColor(p.name) } }),
     el("span", {}, p.name), el("b", {}, percent(p.s / sum)), el("small", {}, steps ? duration(p.s / steps) : ""))));
   const draw = (width) => {
@@ -332,7 +332,7 @@ report.append(head());
 report.append(data.findings.length ? section("Findings", data.findings.length > 1 ? "the root first" : "", ...data.findings.map(finding)) :
   section("Findings", "", el("div", { class: "card calm" }, el("span", { class: "pill" }, "nothing"), "no rule has anything to say about this run")));
 if (data.pipeline.length) report.append(section("The way of the data", "how busy each part was, warm-up left out", pipeline()));
-if (data.breakdown.total.some((s) => s > 0)) report.append(section("Where a step's time goes", "per step at the right", breakdown()));
+if (data.breakdown.total.some((s) => s > 0)) report.append(section("Where a step's time goes", "per step at the right, warm-up left out", breakdown()));
 if (data.phases.length || data.epochs.length || data.notes.length) report.append(section("What happened when", "", timeline()));
 if (learning.length) report.append(section("Learning and speed", "", el("div", { class: "charts" }, ...learning.map(plot))));
 if (machine.length) report.append(section("The machine", "", el("div", { class: "charts" }, ...machine.map(plot))));

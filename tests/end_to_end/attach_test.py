@@ -144,7 +144,7 @@ class Attach(VerbTest):
         self.assertIn("the process does not run Python", self.not_watched(process.pid))
 
     def test_the_statuses_are_in_the_help(self):
-        self.assertIn("4 not watched", self.headway("attach", "--help").stdout)
+        self.assertIn("4  not watched", self.headway("attach", "--help").stdout)
 
     @as_root
     def test_memory_that_never_answers_does_not_hold_it(self):

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,17 @@ import tempfile
 import unittest
 
 HEADWAY = os.path.abspath(os.environ.get("HEADWAY", "build/release/headway"))
+
+
+def verbs_of_the_program():
+    """Every verb as --help lists it, in words: ["bench", "feed"]. New ones are found by themselves."""
+    def below(words):
+        said = subprocess.run([HEADWAY, *words, "--help"], capture_output=True, text=True, check=True).stdout
+        listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", said, flags=re.M)
+        if not listed:
+            return [words]
+        return [verb for name in re.findall(r"^  (\S+)", listed[1], flags=re.M) for verb in below([*words, name])]
+    return below([])
 
 
 class VerbTest(unittest.TestCase):
