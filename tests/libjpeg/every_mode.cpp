@@ -1,10 +1,11 @@
 // What one libjpeg makes of JPEG files in every mode of ours; matrix.sh compares several.
 //
 //   every_mode draw FOLDER      writes files of every kind our encoder knows
-//   every_mode pixels FOLDER    a line per file and mode, with a CRC of the pixels; status 1 when our reader of codes
-//                               gives others than libjpeg's own
-//   every_mode time FOLDER      CPU time per file in us, fastest of some rounds: with our reader, with libjpeg's own
-//   every_mode reader           says which reader of codes stands in this process: ours or libjpeg's
+//   every_mode pixels FOLDER    a line per file and mode with a CRC of the pixels; status 1 when
+//                               our reader of codes gives others than libjpeg's own
+//   every_mode time FOLDER      CPU time per file in us, fastest of some rounds, with our reader of
+//                               codes and with libjpeg's own
+//   every_mode reader           the reader of codes that stands in this process: ours or libjpeg's
 #include <fmt/format.h>
 #include <time.h>
 
@@ -115,10 +116,10 @@ std::vector<Mode> every_mode() {
   for (const auto mode : {DecodeMode::kExact, DecodeMode::kFast}) {
     const std::string name = mode == DecodeMode::kFast ? "fast" : "exact";
     for (const int scale : {1, 2, 4, 8})
-      modes.push_back({fmt::format("{} 1/{}", name, scale),
-                       {.mode = mode, .scale_denominator = scale}});
-    modes.push_back({name + " window",
-                     {.mode = mode, .window = JpegOptions::Window{40, 17, 30, 25}}});
+      modes.push_back(
+          {fmt::format("{} 1/{}", name, scale), {.mode = mode, .scale_denominator = scale}});
+    modes.push_back(
+        {name + " window", {.mode = mode, .window = JpegOptions::Window{40, 17, 30, 25}}});
   }
   return modes;
 }
@@ -185,7 +186,8 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   try {
     const int status = run(what, argc > 2 ? argv[2] : "");
-    if (status == 2) fmt::print(stderr, "usage: every_mode draw|pixels|time FOLDER, or every_mode reader\n");
+    if (status == 2)
+      fmt::print(stderr, "usage: every_mode draw|pixels|time FOLDER, or every_mode reader\n");
     return status;
   } catch (const std::exception& error) {
     fmt::print(stderr, "every_mode: {}\n", error.what());
