@@ -12,20 +12,22 @@ export JOBS INTEROP JSON FOREIGN BESIDE
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-setup:  ## install what is missing (Debian packages); idempotent, offline when nothing is
+setup:  ## install what is missing (Debian and Ubuntu packages); idempotent, offline when nothing is
 	@scripts/setup.sh
 
-build: setup  ## the release tree: build/release/headway
-	@cmake --preset release
-	@cmake --build --preset release -j $(JOBS)
+build:  ## the release tree: build/release/headway
+	@scripts/setup.sh build
+	@scripts/with_tools.sh cmake --preset release
+	@scripts/with_tools.sh cmake --build --preset release -j $(JOBS)
 
-demo: setup  ## make images, convert them, feed them, train on them, show where the time goes
-	@cmake --preset release
-	@cmake --build --preset release -j $(JOBS) --target headway headway-train
+demo:  ## make images, convert them, feed them, train on them, show where the time goes
+	@scripts/setup.sh build
+	@scripts/with_tools.sh cmake --preset release
+	@scripts/with_tools.sh cmake --build --preset release -j $(JOBS) --target headway headway-train
 	@scripts/demo.sh
 
 test: setup  ## every tree, every test, one closing line
-	@scripts/test.sh
+	@scripts/with_tools.sh scripts/test.sh
 
 score: build  ## how often the doctor is right: every program, every blind round; JSON=FILE
 	@scripts/score.sh
@@ -35,12 +37,12 @@ bench: build  ## speed beside the bare limit and the peers
 
 format:  ## clang-format on every C++ file
 	@scripts/setup.sh dev
-	@git ls-files '*.h' '*.cpp' '*.cu' | xargs -r clang-format-14 -i
+	@git ls-files '*.h' '*.cpp' '*.cu' | xargs -r "$$(scripts/llvm_tool.sh clang-format)" -i
 
 tidy:  ## clang-tidy on every C++ file
 	@scripts/setup.sh dev
-	@cmake --preset clang -DHEADWAY_EYES=ON
-	@run-clang-tidy-14 -quiet -p build/clang -j $(JOBS) '$(CURDIR)/headway/'
+	@scripts/with_tools.sh cmake --preset clang -DHEADWAY_EYES=ON
+	@"$$(scripts/llvm_tool.sh run-clang-tidy)" -clang-tidy-binary "$$(scripts/llvm_tool.sh clang-tidy)" -quiet -p build/clang -j $(JOBS) '$(CURDIR)/headway/'
 
 clean:  ## remove build/ (not the cache folder)
 	rm -rf build

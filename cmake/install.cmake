@@ -20,6 +20,7 @@ install(FILES
   cmake/FindISAL.cmake
   cmake/FindDeflate.cmake
   cmake/FindDW.cmake
+  cmake/FindTorch.cmake
   ${PROJECT_BINARY_DIR}/headwayConfigVersion.cmake
   DESTINATION ${package_dir})
 foreach(program headway_cli headway_train_cli)

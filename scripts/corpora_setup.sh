@@ -7,6 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/venv.sh
+source scripts/debian_sources.sh
 corpora=$headway_cache/corpora
 if [[ ${1:-} == --where ]]; then
   echo "$corpora"
@@ -24,24 +25,10 @@ keep() {
   echo "corpora: $1 has $(find "$corpora/$1" -type f | wc -l) files"
 }
 
-# A package list of our own, for sources, from where the system has its packages.
-debian_sources() {
-  mkdir -p "$work"/apt/{parts,state/lists/partial,cache/archives/partial}
-  local file
-  for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources; do
-    [[ -f $file ]] || continue
-    sed 's/^Types:.*/Types: deb-src/; s/^deb /deb-src /' "$file" >"$work/apt/parts/${file##*/}"
-  done
-  apt=(apt-get -q -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none
-       -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work/apt/parts"
-       -o Dir::State="$work/apt/state" -o Dir::Cache="$work/apt/cache")
-  "${apt[@]}" update
-}
-
 # debian NAME PACKAGE PATTERN
 debian() {
   [[ -d $corpora/$1 ]] && return
-  [[ -d $work/apt ]] || debian_sources
+  [[ -d $work/apt ]] || debian_sources "$work/apt"
   (cd "$work" && "${apt[@]}" source --download-only --tar-only "$2")
   keep "$1" "$work/$2"_*.orig.tar.* "$3"
 }

@@ -1,34 +1,41 @@
 #!/bin/bash
-# Installs the Debian packages Headway needs, only those that are missing, and says so.
+# Installs the packages Headway needs, only those that are missing, and says so. Knows Debian 12 and 13 and Ubuntu 22.04
+# and 24.04; elsewhere it prints what is needed.
 #   setup.sh           to build and test
+#   setup.sh build     to build only: without clang
 #   setup.sh dev       also what `make format` and `make tidy` run
-#   setup.sh bench     also the peers that Debian ships (about 1 GB)
+#   setup.sh bench     also the peers that the system ships (about 1 GB)
 #   setup.sh foreign   also what the programs of tests/foreign are written in (PyTorch, Pillow)
 # With nothing missing it needs no network and no rights.
 set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/packages.sh
 
-tools=(git make g++ cmake ninja-build ccache python3 python3-venv ca-certificates)
-clang=(clang-14 libclang-rt-14-dev llvm-14)
-libraries=(libfmt-dev libjpeg-dev libdeflate-dev libdw-dev libisal-dev libprotozero-dev
-           libhwy-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libgtest-dev
-           libgmock-dev zlib1g-dev)
-# OpenBLAS with OpenMP: its threads are libtorch's own, so that the two do not fight for the cores.
-torch=(libtorch-dev libopenblas0-openmp)
-packages=("${tools[@]}" "${clang[@]}" "${libraries[@]}" "${torch[@]}")
+packages=("${tools[@]}" "${libraries[@]}" "${torch[@]}")
+[[ $* == build ]] || packages+=("${clang[@]}")
 for group in "$@"; do
   case $group in
-    dev) packages+=(clang-format-14 clang-tidy-14 clang-tools-14) ;;
-    bench) packages+=(python3-torch python3-torchvision libopencv-dev
-                     libavdevice59 libavfilter8 libpython3.11) ;;
-    foreign) packages+=(python3-torch python3-pil util-linux) ;;
-    *) echo "setup: no group called '$group' (dev, bench, foreign)" >&2; exit 2 ;;
+    build) ;;
+    dev) packages+=("${dev[@]}") ;;
+    bench) packages+=("${bench[@]}") ;;
+    foreign) packages+=("${foreign[@]}") ;;
+    *) echo "setup: no group called '$group' (build, dev, bench, foreign)" >&2; exit 2 ;;
   esac
 done
 
-if ! command -v dpkg-query >/dev/null; then
-  echo "setup: not a Debian system, nothing installed; it takes the like of: ${packages[*]}"
+if [[ ! $known ]] || ! command -v dpkg-query >/dev/null; then
+  echo "setup: '$system' is not a system this script knows (Debian 12 and 13, Ubuntu 22.04 and 24.04): nothing is installed."
+  echo "setup: install the like of: ${packages[*]}"
+  echo "setup: and g++ 12 or clang++ 14 or newer, CMake 3.25 or newer, and libtorch 1.13 or newer: a package, or"
+  echo "setup: PyTorch for the python3 that is found first, or -DHEADWAY_TORCH_FOLDER=/path/to/torch"
   exit 0
 fi
+
+# What a package cannot give here: libtorch where there is none, CMake where it is too old.
+rest() {
+  ((${#torch[@]})) || scripts/libtorch_setup.sh
+  scripts/cmake_setup.sh
+}
 
 installed() { [[ $(dpkg-query -W -f='${Status}' "$1" 2>/dev/null) == *" installed" ]]; }
 missing=()
@@ -37,6 +44,7 @@ for package in "${packages[@]}"; do
 done
 if ((${#missing[@]} == 0)); then
   echo "setup: all ${#packages[@]} packages are here"
+  rest
   exit 0
 fi
 
@@ -53,4 +61,5 @@ echo "setup: installing ${#missing[@]} of ${#packages[@]} packages: ${missing[*]
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0)
 "${apt[@]}" update </dev/null
 "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null
+rest
 echo "setup: done"

@@ -1,5 +1,6 @@
 #include "headway/core/permutation.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <new>

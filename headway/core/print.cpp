@@ -1,5 +1,7 @@
 #include "headway/core/print.h"
 
+#include <cstdint>
+
 namespace headway {
 namespace {
 

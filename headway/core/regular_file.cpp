@@ -43,7 +43,7 @@ std::string remedy(const std::string& path, int error) {
   }
 }
 
-const char* kind_of(mode_t mode) {
+const char* file_kind_of(mode_t mode) {
   if (S_ISFIFO(mode)) return "a named pipe";
   if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
   if (S_ISSOCK(mode)) return "a socket";
@@ -53,7 +53,8 @@ const char* kind_of(mode_t mode) {
 void require_regular(const std::string& path, const struct stat& status) {
   if (S_ISREG(status.st_mode)) return;
   if (S_ISDIR(status.st_mode)) throw_io_error(path, "cannot read", EISDIR);
-  throw SampleError({path}, fmt::format("it is {}, not an ordinary file", kind_of(status.st_mode)),
+  throw SampleError({path},
+                    fmt::format("it is {}, not an ordinary file", file_kind_of(status.st_mode)),
                     "leave it out, or copy its content into an ordinary file");
 }
 

@@ -57,7 +57,7 @@ std::string shortage(const std::string& folder, int error) {
   }
 }
 
-std::string remedy(const std::string& folder, int error) {
+std::string remedy_for_folder(const std::string& folder, int error) {
   switch (error) {
     case EACCES:
     case EPERM: return fmt::format("let this user write to {}, or write somewhere else", folder);
@@ -105,7 +105,7 @@ ResourceError resource_error(const std::string& path, std::string_view doing, in
   const std::string folder = folder_of(path);
   return ResourceError(
       fmt::format("{} {}: {}{}", doing, path, std::strerror(error), shortage(folder, error)),
-      remedy(folder, error));
+      remedy_for_folder(folder, error));
 }
 
 bool is_of_one_file(int error) {

@@ -10,7 +10,7 @@
 namespace headway {
 namespace {
 
-constexpr size_t kLongestName = 64;  // characters of a name before = or :
+constexpr size_t kLongestKey = 64;  // characters of a name before = or :
 
 bool is_name(char c) { return is_alnum(c) || c == '_' || c == '-' || c == '.'; }
 
@@ -60,7 +60,7 @@ std::string hide_named(std::string_view text) {
     }
     out += name;
     at = end;
-    if (name.size() > kLongestName || !names_a_secret(name)) continue;
+    if (name.size() > kLongestKey || !names_a_secret(name)) continue;
     const Span value = value_after(text, end, name.starts_with("--"));
     if (value.to <= value.from || is_switch(text.substr(value.from, value.to - value.from)))
       continue;

@@ -24,7 +24,7 @@ int put_label(Canvas& canvas, int y, const char* label) {
   return kLabel;
 }
 
-int put_progress(Canvas& canvas, int y, const SeenProgress& p, const Verdict& verdict) {
+int put_seen_progress(Canvas& canvas, int y, const SeenProgress& p, const Verdict& verdict) {
   if (p.steps == 0 && p.epoch == 0) return y;
   int x = put_label(canvas, y, "progress");
   std::string text;
@@ -178,7 +178,7 @@ std::string outside_frame(const Trace& trace, const Verdict& verdict,
   const Outside& seen = trace.outside;
   Canvas canvas(width, height);
   int y = put_head(canvas, fmt::format("{}  {}", seen.pid, seen.command), seen.at_s, verdict);
-  y = put_progress(canvas, y, seen.progress, verdict);
+  y = put_seen_progress(canvas, y, seen.progress, verdict);
   if (height >= kLowScreen && !seen.processes.empty()) {
     y = put_activities(canvas, y, seen, color);
     y = put_line(canvas, y, seen.processes[0]);

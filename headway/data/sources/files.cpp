@@ -8,7 +8,7 @@
 namespace headway {
 namespace {
 
-const Name& path_name() {
+const Name& path_field() {
   static const Name name("path");
   return name;
 }
@@ -20,7 +20,7 @@ const Name& label_name() {
 void put_path(const PathList& paths, int64_t i, Element& out) {
   auto path = std::make_shared<std::string>();
   paths.path(i, *path);
-  out.append(path_name(), Tensor::string(*path));
+  out.append(path_field(), Tensor::string(*path));
   out.set_origin(std::move(path));
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "headway/doctor/rules/observed.h"
 #include "headway/doctor/rules/outside_input.h"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <libdeflate.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>

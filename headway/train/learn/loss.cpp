@@ -7,18 +7,16 @@
 namespace headway {
 namespace {
 
-using Kind = Loss::Kind;
-
-Loss crossentropy(Kind kind, const CrossentropyOptions& o) {
+Loss crossentropy(Loss::Kind kind, const CrossentropyOptions& o) {
   if (o.label_smoothing < 0 || o.label_smoothing > 1)
     throw Error(fmt::format("the loss has an invalid label_smoothing of {:g}", o.label_smoothing),
                 "give a value from 0 (none) to 1");
   return {.kind = kind, .from_logits = o.from_logits, .label_smoothing = o.label_smoothing};
 }
 
-bool is_crossentropy(Kind kind) {
-  return kind == Kind::kBinaryCrossentropy || kind == Kind::kCategoricalCrossentropy ||
-         kind == Kind::kSparseCategoricalCrossentropy;
+bool is_crossentropy(Loss::Kind kind) {
+  return kind == Loss::Kind::kBinaryCrossentropy || kind == Loss::Kind::kCategoricalCrossentropy ||
+         kind == Loss::Kind::kSparseCategoricalCrossentropy;
 }
 
 bool gives_probabilities(Activation last) {
@@ -34,20 +32,20 @@ std::string end_of(Activation last) {
 
 std::string Loss::name() const {
   switch (kind) {
-    case Kind::kMeanSquaredError: return "mean_squared_error";
-    case Kind::kMeanAbsoluteError: return "mean_absolute_error";
-    case Kind::kHuber: return "huber";
-    case Kind::kBinaryCrossentropy: return "binary_crossentropy";
-    case Kind::kCategoricalCrossentropy: return "categorical_crossentropy";
-    case Kind::kSparseCategoricalCrossentropy: return "sparse_categorical_crossentropy";
-    case Kind::kCustom: return "custom";
+    case Loss::Kind::kMeanSquaredError: return "mean_squared_error";
+    case Loss::Kind::kMeanAbsoluteError: return "mean_absolute_error";
+    case Loss::Kind::kHuber: return "huber";
+    case Loss::Kind::kBinaryCrossentropy: return "binary_crossentropy";
+    case Loss::Kind::kCategoricalCrossentropy: return "categorical_crossentropy";
+    case Loss::Kind::kSparseCategoricalCrossentropy: return "sparse_categorical_crossentropy";
+    case Loss::Kind::kCustom: return "custom";
   }
   return "";
 }
 
 void Loss::check_fits(Activation last) const {
   if (!is_crossentropy(kind) || from_logits != gives_probabilities(last)) return;
-  const char* activation = kind == Kind::kBinaryCrossentropy ? "sigmoid" : "softmax";
+  const char* activation = kind == Loss::Kind::kBinaryCrossentropy ? "sigmoid" : "softmax";
   if (from_logits)
     throw Error(
         fmt::format("{} has from_logits = true, but the model ends {}, which would be applied "
@@ -62,23 +60,23 @@ void Loss::check_fits(Activation last) const {
               "loss-output-mismatch");
 }
 
-Loss MeanSquaredError() { return {.kind = Kind::kMeanSquaredError}; }
-Loss MeanAbsoluteError() { return {.kind = Kind::kMeanAbsoluteError}; }
+Loss MeanSquaredError() { return {.kind = Loss::Kind::kMeanSquaredError}; }
+Loss MeanAbsoluteError() { return {.kind = Loss::Kind::kMeanAbsoluteError}; }
 
 Loss Huber(double delta) {
   if (!(delta > 0))
     throw Error(fmt::format("Huber: invalid delta {:g}", delta), "delta must be greater than 0");
-  return {.kind = Kind::kHuber, .delta = delta};
+  return {.kind = Loss::Kind::kHuber, .delta = delta};
 }
 
 Loss BinaryCrossentropy(CrossentropyOptions options) {
-  return crossentropy(Kind::kBinaryCrossentropy, options);
+  return crossentropy(Loss::Kind::kBinaryCrossentropy, options);
 }
 Loss CategoricalCrossentropy(CrossentropyOptions options) {
-  return crossentropy(Kind::kCategoricalCrossentropy, options);
+  return crossentropy(Loss::Kind::kCategoricalCrossentropy, options);
 }
 Loss SparseCategoricalCrossentropy(CrossentropyOptions options) {
-  return crossentropy(Kind::kSparseCategoricalCrossentropy, options);
+  return crossentropy(Loss::Kind::kSparseCategoricalCrossentropy, options);
 }
 
 }  // namespace headway

@@ -69,7 +69,7 @@ at::Tensor values_of(const Loss& loss, const at::Tensor& labels, const at::Tenso
   return {};
 }
 
-Aligned align(const Loss& loss, const at::Tensor& labels, const at::Tensor& output) {
+Aligned aligned(const Loss& loss, const at::Tensor& labels, const at::Tensor& output) {
   switch (loss.kind) {
     case Kind::kCustom: return {labels, output};
     case Kind::kSparseCategoricalCrossentropy: return align_classes(labels, output);
@@ -94,7 +94,7 @@ at::Tensor compute_loss(const Loss& loss, const at::Tensor& labels, const at::Te
                         Activation missing, const at::Tensor& sample_weights) {
   const bool fused = wants_logits(loss, missing);
   const auto [t, y] =
-      align(loss, labels, full_precision(fused ? output : activated(output, missing)));
+      aligned(loss, labels, full_precision(fused ? output : activated(output, missing)));
   const bool logits = fused || loss.from_logits;
   if (!sample_weights.defined()) return values_of(loss, t, y, logits, at::Reduction::Mean).mean();
   const at::Tensor values = values_of(loss, t, y, logits, at::Reduction::None);

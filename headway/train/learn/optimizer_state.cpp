@@ -14,14 +14,12 @@
 namespace headway {
 namespace {
 
-using Kind = Optimizer::Kind;
-
 // Keras' names of the slots, "" for one that this optimizer does not keep.
 std::array<const char*, 3> slot_names(const Optimizer& o) {
   switch (o.kind) {
-    case Kind::kSGD: return {o.momentum > 0 ? "momentum" : "", "", ""};
-    case Kind::kAdam: return {"momentum", "velocity", o.amsgrad ? "velocity_hat" : ""};
-    case Kind::kRMSprop:
+    case Optimizer::Kind::kSGD: return {o.momentum > 0 ? "momentum" : "", "", ""};
+    case Optimizer::Kind::kAdam: return {"momentum", "velocity", o.amsgrad ? "velocity_hat" : ""};
+    case Optimizer::Kind::kRMSprop:
       return {"velocity", o.momentum > 0 ? "momentum" : "", o.centered ? "average_gradient" : ""};
   }
   return {"", "", ""};
@@ -30,10 +28,10 @@ std::array<const char*, 3> slot_names(const Optimizer& o) {
 StepRule rule_of(const Optimizer& o) {
   const bool momentum = o.momentum > 0;
   switch (o.kind) {
-    case Kind::kSGD:
+    case Optimizer::Kind::kSGD:
       return !momentum ? StepRule::kSGD : o.nesterov ? StepRule::kNesterov : StepRule::kMomentum;
-    case Kind::kAdam: return o.amsgrad ? StepRule::kAmsgrad : StepRule::kAdam;
-    case Kind::kRMSprop:
+    case Optimizer::Kind::kAdam: return o.amsgrad ? StepRule::kAmsgrad : StepRule::kAdam;
+    case Optimizer::Kind::kRMSprop:
       if (o.centered)
         return momentum ? StepRule::kRMSpropCenteredMomentum : StepRule::kRMSpropCentered;
       return momentum ? StepRule::kRMSpropMomentum : StepRule::kRMSprop;
@@ -108,7 +106,7 @@ StepFactors OptimizerState::factors(double learning_rate) const {
                 .beta_2 = optimizer_.beta_2,
                 .rho = optimizer_.rho,
                 .epsilon = optimizer_.epsilon};
-  if (optimizer_.kind == Kind::kAdam) {
+  if (optimizer_.kind == Optimizer::Kind::kAdam) {
     const double step = double(iterations_ + 1);
     f.rate *= std::sqrt(1 - std::pow(f.beta_2, step)) / (1 - std::pow(f.beta_1, step));
   }

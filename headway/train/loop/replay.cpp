@@ -20,7 +20,7 @@ namespace {
 constexpr int kRounds = 9, kLeastRounds = 3;
 constexpr double kTurnS = 0.25, kLongS = 6;
 
-using Loss = std::function<at::Tensor(Batch&)>;
+using LossOfBatch = std::function<at::Tensor(Batch&)>;
 
 double seconds_since(int64_t ns) { return 1e-9 * double(now_ns() - ns); }
 
@@ -71,7 +71,7 @@ class RestoreAtEnd {
 };
 
 // The mean over a short turn; the GPU has finished when the time is taken.
-double step_s(Batch batch, OptimizerState& optimizer, const Loss& loss_of) {
+double step_s(Batch batch, OptimizerState& optimizer, const LossOfBatch& loss_of) {
   const auto step = [&] {
     at::Tensor loss = loss_of(batch);
     loss.backward();
@@ -91,7 +91,7 @@ double step_s(Batch batch, OptimizerState& optimizer, const Loss& loss_of) {
 
 }  // namespace
 
-Replayed replay(const Batch& batch, TrainedState& trained, const Loss& loss) {
+Replayed replay(const Batch& batch, TrainedState& trained, const LossOfBatch& loss) {
   const RestoreAtEnd restore(trained);
   OptimizerState& optimizer = trained.optimizer();
   Replayed out{.reading = {.batch_size = samples_in(batch)}, .refusal = ""};

@@ -18,7 +18,7 @@
 namespace headway {
 namespace {
 
-FitOptions checked(const FitOptions& options) {
+FitOptions checked_options(const FitOptions& options) {
   const auto too_few = [](const char* name, int64_t value, const char* otherwise) {
     throw Error(fmt::format("fit: {} is {}, but must be 1 or more", name, value),
                 fmt::format("set .{} in fit's options, or leave it out for {}", name, otherwise));
@@ -74,7 +74,7 @@ void finish_with(TraceRecorder& recorder, const std::exception& e) {
 TrainingLoop::TrainingLoop(LoopSpec spec, const FitOptions& options, TrainingView& view,
                            const Dataset& dataset)
     : spec_(std::move(spec)),
-      options_(checked(options)),
+      options_(checked_options(options)),
       view_(view),
       dataset_(dataset),
       callbacks_(options.callbacks),
