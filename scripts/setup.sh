@@ -3,6 +3,7 @@
 #   setup.sh           to build and test
 #   setup.sh dev       also what `make format` and `make tidy` run
 #   setup.sh bench     also the peers that Debian ships (about 1 GB)
+#   setup.sh browser   also Chromium, in which tests open reports and the site
 #   setup.sh foreign   also what the programs of tests/foreign are written in (PyTorch, Pillow)
 # With nothing missing it needs no network and no rights.
 set -euo pipefail
@@ -20,8 +21,9 @@ for group in "$@"; do
     dev) packages+=(clang-format-14 clang-tidy-14 clang-tools-14) ;;
     bench) packages+=(python3-torch python3-torchvision libopencv-dev
                      libavdevice59 libavfilter8 libpython3.11) ;;
+    browser) packages+=(chromium) ;;
     foreign) packages+=(python3-torch python3-pil util-linux) ;;
-    *) echo "setup: no group called '$group' (dev, bench, foreign)" >&2; exit 2 ;;
+    *) echo "setup: no group called '$group' (dev, bench, browser, foreign)" >&2; exit 2 ;;
   esac
 done
 
