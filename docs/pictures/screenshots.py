@@ -94,7 +94,7 @@ def main(build, site):
         folder = Path(name)
         profile, headway = folder / "profile", build / "headway"
         subprocess.run([headway, "doctor", TRACE, "--html", folder / "report.html"], stdout=subprocess.DEVNULL)
-        photograph(f"file://{folder}/report.html", ROOT / "docs/report.png", profile, 1200, 4200)
+        photograph(f"file://{folder}/report.html", ROOT / "docs/report.png", profile, 1200, 5000)
         (folder / "run.trace").write_text(under_way(TRACE))
         screen = terminal_of([str(headway), "doctor", str(folder / "run.trace"), "--follow"], 3)
         (folder / "live.html").write_text(page_of(screen))

@@ -1,6 +1,6 @@
 """Makes the site: build.py FOLDER. Opens from the folder, without a server and without a network.
 
-Ends with status 1 and a line for each link that leads nowhere.
+Ends with status 1 and a line for each link that leads nowhere and each page that is nowhere listed.
 """
 
 import html
@@ -196,6 +196,12 @@ class Site:
 
     # ---- search and links ----
 
+    def check_pages(self):
+        """Every page of docs and every room is somewhere in the navigation."""
+        written = {str(path.relative_to(ROOT)) for pattern in ("docs/**/*.md", "headway/*/README.md") for path in ROOT.glob(pattern)}
+        for source in sorted(written - set(self.targets)):
+            self.problems.append(f"{source} is no page of the site: list it in docs/site/contents.py")
+
     def write_search(self):
         entries = [[title, target, weight_of(target), section.level, section.heading, section.anchor, " ".join(" ".join(section.words).split())]
                    for title, target, sections in self.found for section in sections]
@@ -260,9 +266,10 @@ def main(folder):
     site.write_reference()
     site.write_all()
     site.check_links()
+    site.check_pages()
     for problem in site.problems:
         print(problem)
-    print(f"{len(site.written)} pages, {len(site.problems)} broken links: {folder}/index.html")
+    print(f"{len(site.written)} pages, {len(site.problems)} problems: {folder}/index.html")
     return 1 if site.problems else 0
 
 

@@ -77,11 +77,15 @@ def comment_before(text):
     return "\n".join(line for line in text.splitlines() if line.startswith("//"))
 
 
+def ends_type(line):
+    return re.sub(r"\s*//.*", "", line).endswith("};")
+
+
 def groups(text):
     """(comment, code) of what stands together: separated by empty lines, by a comment, by the end of a type."""
     found, comment, code, depth = [], [], [], 0
     for line in [*text.splitlines(), ""]:
-        new = depth == 0 and code and (not line.strip() or line.startswith("//") or code[-1] == "};")
+        new = depth == 0 and code and (not line.strip() or line.startswith("//") or ends_type(code[-1]))
         if new:
             found.append(("\n".join(comment), "\n".join(code)))
             comment, code = [], []

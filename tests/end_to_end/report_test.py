@@ -54,7 +54,7 @@ class Report(VerbTest):
             if line["kind"] == "run":
                 line["program"] = line["model"] = EVIL
             if line["kind"] == "stages":
-                line["stages"][0].update(name=EVIL, ops=[EVIL])
+                line["stages"][0].update(name=EVIL, ops=[{"name": EVIL}])
             lines[i] = json.dumps(line)
         lines.append(json.dumps({"kind": "note", "note": "warning", "at_s": 1, "text": EVIL}))
         (self.folder / "evil.trace").write_text("\n".join(lines) + "\n")

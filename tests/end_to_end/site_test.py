@@ -71,7 +71,7 @@ class Site(unittest.TestCase):
             page = (self.site / "reference" / f"{header}.html").read_text()
             for name, _ in definitions((ROOT / header).read_text()):
                 if re.fullmatch(r"headway::\w+", name):
-                    self.assertIn(f"<code>{name.split('::')[1]}</code></h2>", page, f"{header}: {name}")
+                    self.assertTrue(f"<code>{name.split('::')[1]}</code></h2>" in page, f"{header}: {name}")
                     seen += 1
         self.assertGreater(seen, 150)
 

@@ -25,9 +25,10 @@ Dataset samples() {
 }
 
 Model network() {
-  Model model = Sequential({Dense(512, {.activation = "relu"}), Dense(512, {.activation = "relu"}),
-                            Dense(2, {.activation = "softmax"})},
-                           {.device = "cpu"});
+  Model model =
+      Sequential({Dense(1024, {.activation = "relu"}), Dense(1024, {.activation = "relu"}),
+                  Dense(1024, {.activation = "relu"}), Dense(2, {.activation = "softmax"})},
+                 {.device = "cpu"});
   model.compile({.optimizer = Adam(1e-3), .loss = SparseCategoricalCrossentropy()});
   return model;
 }
@@ -37,7 +38,7 @@ int main(int argc, char** argv) {
   const bool cured = std::strcmp(argv[1], "cured") == 0;
   MapOptions options{.name = "look_up"};
   if (!cured) options.num_parallel_calls = 1;
-  const Dataset batches = samples().map(look_up, options).batch(20).with_options({.threads = 32});
+  const Dataset batches = samples().map(look_up, options).batch(50).with_options({.threads = 64});
 
   const History history =
       network().fit(batches, {.epochs = cured ? 10 : 3, .show = Show::kNothing, .trace = argv[2]});

@@ -79,11 +79,12 @@ void write_log(const std::string& path, int64_t records, int64_t bad_at) {
   }
 }
 
-// The batches of one pass, their values added up: the same whenever the pass is the same.
+// The values of the first pass, added up. (A loop over a dataset would be its next pass.)
 double sum(const Dataset& batches) {
   double total = 0;
-  for (const Batch& batch : batches) {
-    for (const float value : batch["readings"].values<float>()) total += std::abs(value);
+  Pipeline pipeline = batches.start();
+  while (const auto batch = pipeline.next()) {
+    for (const float value : (*batch)["readings"].values<float>()) total += std::abs(value);
   }
   return total;
 }
