@@ -7,7 +7,7 @@ INTEROP ?= 1
 export JOBS INTEROP JSON FOREIGN BESIDE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test score bench format tidy clean
+.PHONY: help setup build demo test score bench docs format tidy clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -34,6 +34,10 @@ score: build  ## how often the doctor is right: every program, every blind round
 
 bench: build  ## speed beside the bare limit and the peers
 	@scripts/bench.sh
+
+docs:  ## the guide, the causes and the reference as a site: build/site/index.html
+	@scripts/docs_setup.sh
+	@"$$(scripts/docs_setup.sh --where)" -B docs/site/build.py build/site
 
 format:  ## clang-format on every C++ file
 	@scripts/setup.sh dev

@@ -20,12 +20,14 @@ torch=(libtorch-dev libopenblas0-openmp)
 dev=(clang-format-$clang_version clang-tidy-$clang_version clang-tools-$clang_version)
 bench=(python3-torch python3-torchvision libopencv-dev "${ffmpeg[@]}" $python_library)
 foreign=(python3-torch python3-pil util-linux)
+browser=(chromium)
 
 # Ubuntu has no libtorch: it comes with PyTorch, by pip (libtorch_setup.sh).
 if [[ $system == ubuntu* ]]; then
   torch=()
   bench=(python3-pip libopencv-dev "${ffmpeg[@]}" $python_library)
   foreign=(python3-pil util-linux)
+  browser=()  # Ubuntu's is a snap, which needs a service of its own: tests of pages are skipped
 fi
 if [[ $system == "ubuntu 22.04" ]]; then
   clang=(clang-14 libclang-common-14-dev llvm-14)  # with the sanitizers' libraries

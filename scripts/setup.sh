@@ -5,6 +5,7 @@
 #   setup.sh build     to build only: without clang
 #   setup.sh dev       also what `make format` and `make tidy` run
 #   setup.sh bench     also the peers that the system ships (about 1 GB)
+#   setup.sh browser   also Chromium, in which tests open reports and the site
 #   setup.sh foreign   also what the programs of tests/foreign are written in (PyTorch, Pillow)
 # With nothing missing it needs no network and no rights.
 set -euo pipefail
@@ -18,8 +19,9 @@ for group in "$@"; do
     build) ;;
     dev) packages+=("${dev[@]}") ;;
     bench) packages+=("${bench[@]}") ;;
+    browser) packages+=("${browser[@]}") ;;
     foreign) packages+=("${foreign[@]}") ;;
-    *) echo "setup: no group called '$group' (build, dev, bench, foreign)" >&2; exit 2 ;;
+    *) echo "setup: no group called '$group' (build, dev, bench, browser, foreign)" >&2; exit 2 ;;
   esac
 done
 

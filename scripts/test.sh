@@ -48,6 +48,9 @@ probe() {
 
 release() {
   build release || return
+  say "Chromium and Python for the tests of reports and site"
+  scripts/setup.sh browser && scripts/docs_setup.sh ||
+    note failed "site: setup" "reports and site cannot be opened"
   if [[ ${INTEROP:-1} == 0 ]]; then
     echo "INTEROP=0: the tests against TensorFlow are left out"
   else

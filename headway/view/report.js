@@ -177,9 +177,10 @@ function plot(chart) {
     svg.addEventListener("pointerleave", leave);
     svg.addEventListener("blur", leave);
   };
+  // Of many lines the first and the last: the colours between them follow the order.
+  const told = (i) => el("li", {}, el("i", { class: "swatch", style: { background: color(i) } }), chart.lines[i].name);
   const legend = chart.lines.length === 1 && chart.lines[0].name === chart.title ? null :
-    el("ul", { class: "legend" }, ...chart.lines.slice(0, 12).map((line, i) => el("li", {}, el("i", { class: "swatch", style: { background: color(i) } }), line.name)),
-      chart.lines.length > 12 ? el("li", {}, `and ${chart.lines.length - 12} more`) : null);
+    el("ul", { class: "legend" }, ...(many ? [told(0), el("li", {}, `to ${chart.lines.length - 1}:`), told(chart.lines.length - 1)] : chart.lines.map((_, i) => told(i))));
   return el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, chart.title + (log ? " (log scale)" : "")), legend), fitted(draw));
 }
 

@@ -1,5 +1,5 @@
 """The public face (cmake/public_headers.cmake): every header there exists, includes public headers only, and defines no macro
-without HEADWAY_. Examples include nothing else of Headway.
+without HEADWAY_. Examples and the guide's programs include nothing else of Headway; tests may.
 
 Prints each breach as file:line and ends with status 1 when there is one.
 """
@@ -29,10 +29,11 @@ def breaches(public):
                 yield f"{name}:{number}: includes {match[1]}, which is not public"
             if match := MACRO.match(line):
                 yield f"{name}:{number}: the macro {match[1]} reaches users; begin it with HEADWAY_"
-    for path in sorted((ROOT / "examples").glob("*.cpp")):
+    programs = [*(ROOT / "examples").glob("*.cpp"), *(ROOT / "docs/guide/programs").rglob("*.cpp")]
+    for path in sorted(path for path in programs if not path.stem.endswith("_test")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if (match := INCLUDE.match(line)) and match[1] not in public:
-                yield f"examples/{path.name}:{number}: includes {match[1]}, which is not public"
+                yield f"{path.relative_to(ROOT)}:{number}: includes {match[1]}, which is not public"
 
 
 if __name__ == "__main__":
