@@ -135,13 +135,18 @@ std::optional<bool> is_reference_blas(const std::string& path) {
 
 std::optional<BlasFacts> blas_among(const std::vector<LoadedLibrary>& libraries,
                                     const std::string& user) {
-  const LoadedLibrary* plain = nullptr;
+  // The loader lists them in the order in which functions are looked up. The C interface alone
+  // calls another one.
+  const LoadedLibrary* first = nullptr;
   for (const LoadedLibrary& each : libraries) {
     if (each.path.empty() || !names_blas(each.name)) continue;
-    if (!plain || names_fast_blas(each.name)) plain = &each;
+    if (!first || (first->name.starts_with("libcblas") && !each.name.starts_with("libcblas")))
+      first = &each;
   }
-  if (!plain) return std::nullopt;
-  return BlasFacts{user, plain->path, is_reference_blas(plain->path)};
+  if (!first) return std::nullopt;
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(first->path, error);
+  return BlasFacts{user, error ? first->path : real.string(), is_reference_blas(first->path)};
 }
 
 }  // namespace headway
