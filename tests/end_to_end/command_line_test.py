@@ -7,7 +7,7 @@ import unittest
 
 from verbs import HEADWAY, VerbTest
 
-VERBS = (["make-data"], ["inspect"], ["convert"], ["bench", "feed"], ["doctor"])
+VERBS = (["make-data"], ["inspect"], ["convert"], ["bench", "feed"], ["doctor"], ["compare"])
 
 
 class CommandLine(VerbTest):
