@@ -84,6 +84,7 @@ std::vector<AccountTime> accounts_in_ledger(const JsonView& ledger) {
 void read_run(const JsonView& run, RunSummary& out) {
   if (const JsonView rate = run["steps_per_s"]; !rate.is_null())
     out.steps_per_s = estimate_in(rate);
+  if (out.steps_per_s && !(out.steps_per_s->value > 0)) out.steps_per_s.reset();
   if (const JsonView batch = run["batch_size"]; !batch.is_null())
     out.batch_size = batch.as<int64_t>();
   const JsonView accounts = run["accounts"];

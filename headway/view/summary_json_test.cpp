@@ -69,6 +69,21 @@ TEST(SummaryJson, AnUnknownBoundIsNullAndComesBackInfinite) {
   EXPECT_TRUE(std::isinf(summary_from(parsed(one.json)).steps_per_s->high));
 }
 
+TEST(SummaryJson, NumbersThatAreNoneProveNothing) {
+  const Judged good = judged("serial-map.trace");
+  for (const Json& bad : {Json(), Json(-3), Json(0)}) {
+    Json json = good.json;
+    json["run"]["steps_per_s"]["value"] = bad;
+    const Comparison c = compare(good.run, summary_from(parsed(json)));
+    EXPECT_FALSE(c.speed) << bad;
+    EXPECT_NE(headline(c), "") << bad;
+  }
+  Json json = good.json;
+  for (Json& account : json["run"]["accounts"])
+    account["share"] = nullptr, account["s_per_step"] = nullptr;
+  EXPECT_FALSE(compare(good.run, summary_from(parsed(json))).differs());
+}
+
 TEST(SummaryJson, WhatIsNoVerdictIsRefusedByItsField) {
   const auto refusal = [](const char* text) {
     try {

@@ -17,7 +17,7 @@ HEALTHY, SLOW = SCENARIOS / "healthy-train.live.trace", SCENARIOS / "serial-map.
 STUCK = SCENARIOS / "source-never-yields.trace"
 
 # A verb's line for each status, in the folder that setUp makes. A line that ends in "&" is interrupted by Ctrl-C once it has
-# run for a second; other names are methods below.
+# run for a second; what begins with "of_" is a method below.
 LINES = {
     "make-data": {"0": "make-data --out fresh --count 3", "1": "make-data --out notes",
                   "2": "make-data --out fresh --count -3", "130": "make-data --out many --count 200000 &"},
@@ -35,7 +35,7 @@ LINES = {
               "2": "check --wrong"},
     "run": {"any": f"run --quiet -- {PYTHON} seven.py", "128 + N": "run --quiet -- sh killed.sh",
             "1": "run -- ./no-such-command", "2": "run"},
-    "attach": {"0": "attach", "3": "slow_process", "4": "process_without_python", "5": "process_that_ends",
+    "attach": {"0": "attach", "3": "of_a_slow_process", "4": "of_a_process_without_python", "5": "of_a_process_that_ends",
                "1": "attach 999999999", "2": "attach somebody"},
     "train": {"0": "train --data photos --epochs 1 --size 24 --batch 8", "1": "train --data nowhere", "2": "train --epochs 0",
               "130": "train --data photos --epochs 100000 --size 24 --batch 8 &"},
@@ -76,7 +76,7 @@ class Statuses(VerbTest):
     def status_of(self, line):
         if line.endswith("&"):
             return self.interrupted(line)
-        if " " not in line and hasattr(self, line):
+        if line.startswith("of_"):
             return getattr(self, line)()
         done = subprocess.run([HEADWAY, *line.split()], cwd=self.folder, capture_output=True, text=True, timeout=200)
         return done.returncode
@@ -84,13 +84,13 @@ class Statuses(VerbTest):
     def attach(self, process, *options):
         return subprocess.run([HEADWAY, "attach", str(process.pid), *options], capture_output=True, timeout=60).returncode
 
-    def slow_process(self):
+    def of_a_slow_process(self):
         return self.attach(self.start(self.python("input()\n"), stdin=subprocess.PIPE), "--once")
 
-    def process_without_python(self):
-        return self.attach(self.start(["sleep", "60"]), "--once")
+    def of_a_process_without_python(self):
+        return self.attach(self.start(["sleep", "60"]), "--seconds", "2")
 
-    def process_that_ends(self):
+    def of_a_process_that_ends(self):
         return self.attach(self.start(self.python("import time\nend = time.time() + 4\nwhile time.time() < end:\n"
                                                   "    sum(range(1000))\n")), "--seconds", "30")
 
