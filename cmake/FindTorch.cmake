@@ -32,13 +32,14 @@ if(NOT Torch_FOUND)
   file(STRINGS ${Torch_FOLDER}/version.py Torch_VERSION REGEX "^__version__")
   string(REGEX REPLACE ".*'(.*)'.*" "\\1" Torch_VERSION "${Torch_VERSION}")
   if(NOT TARGET torch)
-    # CUDA's libraries lie where its own libraries find them, not the linker.
+    # As one flag: by names CMake would warn of libgomp, which PyTorch brings, too. CUDA's libraries lie where its own
+    # libraries find them, not the linker.
+    set(lib ${Torch_FOLDER}/lib)
     add_library(torch INTERFACE IMPORTED)
     set_target_properties(torch PROPERTIES
       INTERFACE_INCLUDE_DIRECTORIES "${Torch_FOLDER}/include;${Torch_FOLDER}/include/torch/csrc/api/include"
-      INTERFACE_LINK_OPTIONS "LINKER:--allow-shlib-undefined;LINKER:-rpath,${Torch_FOLDER}/lib"
-      INTERFACE_LINK_LIBRARIES
-        "-Wl,--no-as-needed;${Torch_FOLDER}/lib/libtorch.so;-Wl,--as-needed;${Torch_FOLDER}/lib/libtorch_cpu.so;${Torch_FOLDER}/lib/libc10.so")
+      INTERFACE_LINK_OPTIONS "LINKER:--allow-shlib-undefined;LINKER:-rpath,${lib}"
+      INTERFACE_LINK_LIBRARIES "-Wl,--no-as-needed,${lib}/libtorch.so,--as-needed,${lib}/libtorch_cpu.so,${lib}/libc10.so")
   endif()
   set(TORCH_LIBRARIES torch)
   set(Torch_FOUND TRUE)
