@@ -82,10 +82,11 @@ def ends_type(line):
 
 
 def groups(text):
-    """(comment, code) of what stands together: separated by empty lines, by a comment, by the end of a type."""
+    """(comment, code) of what stands together: separated by empty lines, by a comment, where a type begins or ends."""
     found, comment, code, depth = [], [], [], 0
     for line in [*text.splitlines(), ""]:
-        new = depth == 0 and code and (not line.strip() or line.startswith("//") or ends_type(code[-1]))
+        new = depth == 0 and code and (not line.strip() or line.startswith("//") or ends_type(code[-1]) or
+                                       (TYPE.match(line) and not code[-1].startswith("template")))
         if new:
             found.append(("\n".join(comment), "\n".join(code)))
             comment, code = [], []

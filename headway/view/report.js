@@ -180,7 +180,7 @@ function plot(chart) {
   // Of many lines the first and the last: the colours between them follow the order.
   const told = (i) => el("li", {}, el("i", { class: "swatch", style: { background: color(i) } }), chart.lines[i].name);
   const legend = chart.lines.length === 1 && chart.lines[0].name === chart.title ? null :
-    el("ul", { class: "legend" }, ...(many ? [told(0), el("li", {}, `to ${chart.lines.length - 1}:`), told(chart.lines.length - 1)] : chart.lines.map((_, i) => told(i))));
+    el("ul", { class: "legend" }, ...(many ? [told(0), el("li", {}, `… ${chart.lines.length - 2} more …`), told(chart.lines.length - 1)] : chart.lines.map((_, i) => told(i))));
   return el("figure", { class: "card" }, el("figcaption", {}, el("h3", {}, chart.title + (log ? " (log scale)" : "")), legend), fitted(draw));
 }
 
