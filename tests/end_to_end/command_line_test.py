@@ -7,8 +7,7 @@ import unittest
 
 from verbs import HEADWAY, VerbTest
 
-VERBS = (["make-data"], ["inspect"], ["convert"], ["bench", "feed"], ["doctor"], ["check"])
-VERBS = (["make-data"], ["inspect"], ["convert"], ["bench", "feed"], ["doctor"], ["compare"])
+VERBS = (["make-data"], ["inspect"], ["convert"], ["bench", "feed"], ["doctor"], ["compare"], ["check"])
 
 
 class CommandLine(VerbTest):
