@@ -32,6 +32,7 @@ svg { color-scheme: light dark; font-family: system-ui, -apple-system, "Segoe UI
 ROOMS = {
     "train": ("train", 20, 20, 280, ["Keras' words on libtorch:", "layers, losses, fit, checkpoints"]),
     "cli": ("told", 680, 20, 260, ["the verbs of the command line:", "every room may be used here"]),
+    "check": ("told", 700, 120, 240, ["does this machine fit,", "and what will a script need?"]),
     "observe": ("watch", 250, 120, 240, ["the inside eye: what a feed or", "a training does"]),
     "data": ("data", 20, 220, 280, ["datasets described, planned, run", "on many threads"]),
     "view": ("told", 410, 220, 210, ["text, JSON, a live screen,", "an HTML page"]),
@@ -55,7 +56,8 @@ ARROWS = {
     ("view", "doctor"): [(530, 292), (530, 340)],
     ("doctor", "trace"): [(560, 412), (560, 440)],
     ("probe", "trace"): [(820, 292), (820, 440)],
-    ("cli", "probe"): [(820, 92), (820, 220)],
+    ("cli", "check"): [(820, 92), (820, 120)],
+    ("check", "probe"): [(820, 192), (820, 220)],
     ("cli", "train"): [(680, 56), (300, 56)],
 }
 

@@ -6,9 +6,9 @@
 #include "headway/view/summary_json.h"
 
 namespace headway {
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 Json json_of_speed(const SpeedChange& speed, bool per_sample) {
   return {{"of", per_sample ? "samples" : "steps"},
@@ -23,7 +23,7 @@ Json json_of_share(const Share& share) {
   return {{"share", share.share}, {"low", share.low}, {"high", share.high}};
 }
 
-Json json_of_account(const AccountChange& each) {
+Json json_of_change(const AccountChange& each) {
   return {{"account", text_of(each.account)},
           {"a", json_of_share(each.a_time)},
           {"b", json_of_share(each.b_time)},
@@ -42,7 +42,7 @@ Json ids_of(const std::vector<NamedCause>& causes) {
 
 Json json_of(const Comparison& c) {
   Json accounts = Json::array(), settings = Json::array();
-  for (const AccountChange& each : c.accounts) accounts.push_back(json_of_account(each));
+  for (const AccountChange& each : c.accounts) accounts.push_back(json_of_change(each));
   for (const SettingChange& each : c.settings)
     settings.push_back({{"name", each.name}, {"a", each.a}, {"b", each.b}});
   return {{"sentence", headline(c)},

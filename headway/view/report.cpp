@@ -18,11 +18,12 @@
 #include "headway/view/terminal.h"
 
 namespace headway {
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 #include "report_template.inc"
 
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxPieces = 80;  // columns of the step breakdown
 constexpr size_t kMaxPhases = 300, kMaxNotes = 200, kMaxEpochs = 600, kMaxSeries = 200;

@@ -10,9 +10,9 @@
 #include "headway/core/json.h"
 
 namespace headway {
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
