@@ -72,7 +72,6 @@ void add_check(CLI::App& app, Task& task, int& status) {
            "good.",
        .statuses = {{"0", "it fits"},
                     {"3", "something is wrong (with --strict: or doubtful, or not seen)"},
-                    {"1", "failed: a message says why, and what to do"},
                     {"2", "the command line was not understood"}}});
   verb->callback(
       [settings, &task, &status] { task = [settings, &status] { status = run(*settings); }; });

@@ -24,7 +24,7 @@ void add_completion(CLI::App& app, Task& task) {
                          {"headway completion fish > ~/.config/fish/completions/headway.fish"}},
             .notes = "Completes verbs, options, their values, files, folders, and for attach the "
                      "processes that look like trainings. The installed package brings all three.",
-            .statuses = exit_statuses()});
+            .statuses = {{"0", "done"}, {"2", "the command line was not understood"}}});
   verb->add_option("shell", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

@@ -58,7 +58,9 @@ void add_man(CLI::App& app, Task& task) {
   set_help(*verb, {.examples = {{"headway man doctor > headway-doctor.1"},
                                 {"headway man bench feed | man -l -", "read it at once"},
                                 {"headway man --out man1", "one file for each verb"}},
-                   .statuses = exit_statuses()});
+                   .statuses = {{"0", "done"},
+                                {"1", "failed: a message says why, and what to do"},
+                                {"2", "the command line was not understood"}}});
   auto* words = verb->add_option("verb", settings->words,
                                  "the verb, such as doctor or bench feed (default: headway itself)")
                     ->type_name("VERB");

@@ -33,13 +33,14 @@ if(NOT Torch_FOUND)
   string(REGEX REPLACE ".*'(.*)'.*" "\\1" Torch_VERSION "${Torch_VERSION}")
   if(NOT TARGET torch)
     # As one flag: by names CMake would warn of libgomp, which PyTorch brings, too. CUDA's libraries lie where its own
-    # libraries find them, not the linker.
+    # libraries find them, not the linker. libstdc++ comes first: PyTorch's libraries bring a std::filesystem of another
+    # compiler along, and a program that finds that one crashes when it removes a folder.
     set(lib ${Torch_FOLDER}/lib)
     add_library(torch INTERFACE IMPORTED)
     set_target_properties(torch PROPERTIES
       INTERFACE_INCLUDE_DIRECTORIES "${Torch_FOLDER}/include;${Torch_FOLDER}/include/torch/csrc/api/include"
       INTERFACE_LINK_OPTIONS "LINKER:--allow-shlib-undefined;LINKER:-rpath,${lib}"
-      INTERFACE_LINK_LIBRARIES "-Wl,--no-as-needed,${lib}/libtorch.so,--as-needed,${lib}/libtorch_cpu.so,${lib}/libc10.so")
+      INTERFACE_LINK_LIBRARIES "-Wl,--no-as-needed,-lstdc++,${lib}/libtorch.so,--as-needed,${lib}/libtorch_cpu.so,${lib}/libc10.so")
   endif()
   set(TORCH_LIBRARIES torch)
   set(Torch_FOUND TRUE)

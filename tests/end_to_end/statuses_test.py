@@ -31,8 +31,7 @@ LINES = {
                "130": "doctor half.trace --follow &"},
     "compare": {"0": f"compare {SLOW} {SLOW}", "3": f"compare {HEALTHY} {STUCK}", "4": "compare blind.json blind.json",
                 "1": "compare notes/hello.txt notes/hello.txt", "2": "compare one.trace"},
-    "check": {"0": "check --no-disk notes/plain.py", "3": "check --no-disk --data nowhere", "1": "check --no-disk /dev/full_output",
-              "2": "check --wrong"},
+    "check": {"0": "check --no-disk plain.py", "3": "check --no-disk --data nowhere", "2": "check --wrong"},
     "run": {"any": f"run --quiet -- {PYTHON} seven.py", "128 + N": "run --quiet -- sh killed.sh",
             "1": "run -- ./no-such-command", "2": "run"},
     "attach": {"0": "attach", "3": "of_a_slow_process", "4": "of_a_process_without_python", "5": "of_a_process_that_ends",
@@ -56,6 +55,7 @@ class Statuses(VerbTest):
         (self.folder / "half.trace").write_text("".join(lines[:-6]))
         (self.folder / "blind.json").write_text('{"verdict": "not-watched", "sentence": "not watched: no Python", '
                                                 '"findings": [], "ledger": []}\n')
+        (self.folder / "plain.py").write_text("import json\n")
         (self.folder / "seven.py").write_text("raise SystemExit(7)\n")
         (self.folder / "killed.sh").write_text("kill -9 $$\n")
 
