@@ -18,8 +18,8 @@ svg { color-scheme: light dark; font-family: system-ui, -apple-system, "Segoe UI
 .box { stroke-width: 1.5; }
 .base { fill: #eef1f5; stroke: #aab4c0; } .data { fill: #e6f0fd; stroke: #6fa3e0; }
 .train { fill: #e5f5ec; stroke: #63b58a; } .watch { fill: #fdeee3; stroke: #e0935f; } .told { fill: #f3ecfb; stroke: #a98bd0; }
-.name { font-size: 15px; font-weight: 650; fill: #1b2027; } .says { font-size: 12px; fill: #59626e; }
-.title { font-size: 15px; font-weight: 650; fill: #1b2027; } .number { font-size: 11px; font-weight: 650; fill: #59626e; }
+.name { font-size: 17px; font-weight: 650; fill: #1b2027; } .says { font-size: 13.5px; fill: #59626e; }
+.title { font-size: 17px; font-weight: 650; fill: #1b2027; } .number { font-size: 11px; font-weight: 650; fill: #59626e; }
 .line { fill: none; stroke: #7a8694; stroke-width: 1.6; } .head { fill: #7a8694; }
 @media (prefers-color-scheme: dark) {
   .base { fill: #1d242d; stroke: #4a5563; } .data { fill: #14263d; stroke: #3f74b5; }
@@ -87,7 +87,7 @@ def text(x, y, words, kind, anchor="middle"):
 def box(kind, x, y, width, height, name, lines):
     middle = x + width / 2
     out = [f'<rect class="box {kind}" x="{x}" y="{y}" width="{width}" height="{height}" rx="10"/>', text(middle, y + 24, name, "name")]
-    return out + [text(middle, y + 43 + 16 * i, line, "says") for i, line in enumerate(lines)]
+    return out + [text(middle, y + 44 + 17 * i, line, "says") for i, line in enumerate(lines)]
 
 
 def arrow(corners):
@@ -123,9 +123,8 @@ def rooms():
 
 def lane(y, title, steps):
     parts = [text(20, y, title, "title", "start")]
-    width, gap = 180, 32
     for i, (kind, who, lines) in enumerate(steps):
-        x = 20 + i % 3 * (width + gap) * 1.5
+        x = 20 + i % 3 * 318
         row = y + 20 + i // 3 * 130
         parts += box(kind, x, row, 264, 96, who, lines)
         parts.append(text(x + 14, row + 22, str(i + 1), "number", "start"))

@@ -2,7 +2,7 @@
 
   guide_test.py same                    code in a chapter stands in the program it is taken from
   guide_test.py run CHAPTER BUILD       runs the commands of a chapter, compares what they print
-  guide_test.py write CHAPTER BUILD     puts what they print into the chapter
+  guide_test.py write CHAPTER BUILD     puts what they print into the chapter, but where it shows only a part
 
 A fence names its program behind the language: ```cpp programs/first_feed.cpp. Commands are in blocks ```bash run, or
 ```bash run status=3; the block ```text behind one is its output, with any numbers. A line `...` stands for any lines.
@@ -66,7 +66,7 @@ def check_same():
 
 def masked(text):
     """The words of an output: every number is the same, and bars are left out."""
-    return re.sub(r"#(?:\s#)+", "#", " ".join(re.sub(r"==+", "", NUMBER.sub("#", text)).split()))
+    return re.sub(r"#(?:\s#)+", "#", " ".join(re.sub(r"(?<=\s)=+(?=\s|$)", "", NUMBER.sub("#", text)).split()))
 
 
 def matches(said, expected):
@@ -108,16 +108,17 @@ def follow(page, build, write):
                 failures.append(f"{line_of(page, block.start())}: exit status {status}")
             if behind is None or behind["info"] != "text" or text[block.end():behind.start()].strip():
                 continue
-            if not matches(said, behind["code"]):
+            partial = "...\n" in behind["code"].splitlines(keepends=True)
+            if not matches(said, behind["code"]) and (partial or not write):
                 failures.append(f"{line_of(page, behind.start())}: another output\n--- masked, wanted\n{masked(behind['code'])}"
                                 f"\n--- masked, said\n{masked(said)}")
+            if not partial:
                 replaced.append((behind, said))
     if write:
         for block, said in reversed(replaced):
             lines = "\n".join(line.rstrip() for line in said.strip("\n").splitlines())
             text = f"{text[:block.start('code')]}{lines}\n{text[block.end('code'):]}"
         page.write_text(text)
-        failures = [failure for failure in failures if "exit status" in failure]
     print("\n".join(failures) or f"{page.name}: {ran} blocks of commands do what the chapter says")
     return 1 if failures or not ran else 0
 

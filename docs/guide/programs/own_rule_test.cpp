@@ -8,7 +8,7 @@
 namespace headway {
 namespace {
 
-constexpr double kWorthSaying = 0.01, kRepairFrom = 0.05;  // share of the samples
+constexpr double kFewSkipped = 0.01, kManySkipped = 0.05;  // share of the samples
 
 std::optional<Finding> samples_skipped(const Observations& o) {
   const Evidence* run = o.inside();
@@ -16,9 +16,9 @@ std::optional<Finding> samples_skipped(const Observations& o) {
   const double skipped = double(run->last.skipped - run->first.skipped);
   const double trained = double(run->last.samples - run->first.samples);
   const double share = skipped / (skipped + trained);
-  if (!(share >= kWorthSaying)) return std::nullopt;
+  if (!(share >= kFewSkipped)) return std::nullopt;
   return Finding{
-      .severity = share >= kRepairFrom ? Severity::kWarning : Severity::kInfo,
+      .severity = share >= kManySkipped ? Severity::kWarning : Severity::kInfo,
       .confidence = 0.95,
       .summary =
           fmt::format("{:.0f}% of the samples are skipped because they are bad", 100 * share),
