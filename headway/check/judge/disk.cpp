@@ -34,13 +34,15 @@ void judge_room(const DiskFacts& disk, Say& say) {
 
 void judge_network(const DiskFacts& disk, Say& say) {
   if (!disk.network) return;
-  say.doubtful(
-      "network-disk",
-      fmt::format("{} lies on a {} file system, which travels", disk.path, disk.file_system),
-      {"each read waits for an answer from far away: small files one by one are slow",
-       "copy the data to a local disk first, as one archive or as shards (headway convert "
-       "SRC DST), or read many files at once",
-       "network-storage"});
+  // FUSE serves local file systems, too.
+  const char* kind = disk.file_system == "fuse"
+                         ? "a file system in user space, often over a network"
+                         : "a file system over a network";
+  say.doubtful("network-disk", fmt::format("{} lies on {}, {}", disk.path, disk.file_system, kind),
+               {"each read waits for an answer from far away: small files one by one are slow",
+                "copy the data to a local disk first, as one archive or as shards (headway convert "
+                "SRC DST), or read many files at once",
+                "network-storage"});
 }
 
 std::string cache_remark(const DiskSpeed& speed) {
