@@ -35,6 +35,7 @@ failed=()
 rm -rf build/carried && mkdir -p build && tar -C build -xzf carried/carried.tar.gz
 carried=$PWD/build/carried/usr
 libraries=$(dirname "$(find "$carried" -name 'libfmt.so' -print -quit)")
+export CMAKE_PREFIX_PATH=$carried${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}  # for programs of tests that find us
 export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 say "configure"

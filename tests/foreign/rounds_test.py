@@ -166,6 +166,7 @@ class Rounds(unittest.TestCase):
         self.git("add", "-A")
         self.git("commit", "-qm", "programs")
         self.patch(run_foreign, "python_of", lambda script: "")
+        self.patch(run_foreign, "system_python_with", lambda module: sys.executable)
         words = ["run_foreign.py", "--headway", str(headway), "--set", NAME]
         told = self.folder / "told.json"
         for more, status in (([], 2), (["--first-run"], 1), (["--first-run"], 2), (["--json", str(told)], 1)):

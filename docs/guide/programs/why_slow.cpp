@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   const Dataset batches = samples().map(look_up, options).batch(50).with_options({.threads = 64});
 
   const History history =
-      network().fit(batches, {.epochs = cured ? 10 : 3, .show = Show::kNothing, .trace = argv[2]});
+      network().fit(batches, {.epochs = cured ? 30 : 3, .show = Show::kNothing, .trace = argv[2]});
   const std::vector<Finding> findings = diagnose(*history.trace);
   std::puts(verdict(*history.trace, findings).sentence.c_str());
   if (has_problem(findings))
