@@ -18,8 +18,8 @@ class OneScript {
     python.standard = {"json", "os", "sys"};
   }
   ScriptFacts read(const std::string& text) {
-    machine.set("/work/train.py", text);
-    return read_script(machine.root + "/work/train.py", python);
+    machine.set("/job/train.py", text);
+    return read_script(machine.root + "/job/train.py", python);
   }
 
   testing::FakeMachine machine;
@@ -52,8 +52,8 @@ TEST(ScriptImports, WhatNobodyHasIsMissing) {
 
 TEST(ScriptImports, ModulesOfItsOwnFolderAreFollowed) {
   OneScript script;
-  script.machine.set("/work/nets/__init__.py", "import gone\n");
-  script.machine.set("/work/data.py", "import train\nimport lost\n");
+  script.machine.set("/job/nets/__init__.py", "import gone\n");
+  script.machine.set("/job/data.py", "import train\nimport lost\n");
   const ScriptFacts facts = script.read("import nets\nimport data\n");
   EXPECT_EQ(names_of(facts.modules), (Names{"gone", "lost"}));
   EXPECT_TRUE(facts.modules[0].file.ends_with("nets/__init__.py"));
