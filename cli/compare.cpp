@@ -100,30 +100,6 @@ void print_causes(const char* what, const std::vector<NamedCause>& causes) {
     print("  {:<13} {}: {}\n", what, text_of(each.cause), each.text);
 }
 
-// A dataset is a list of operators: of two lists what is between their common beginning and end.
-std::string without_common(const std::string& text, const std::string& other) {
-  constexpr std::string_view kBetween = " | ";
-  const size_t least = std::min(text.size(), other.size());
-  size_t first = 0, last = 0;  // characters in common at the beginning and the end
-  while (first < least && text[first] == other[first]) ++first;
-  while (last < least - first && text[text.size() - 1 - last] == other[other.size() - 1 - last])
-    ++last;
-  const size_t from = text.rfind(kBetween, first), to = text.find(kBetween, text.size() - last);
-  std::string out = text.substr(0, to);
-  if (from == std::string::npos || from > out.size()) return to == std::string::npos ? text : out;
-  return out.substr(from + kBetween.size());
-}
-
-void print_settings(const Comparison& c) {
-  if (!c.settings.empty()) print("\n");
-  const auto shown = [](const std::string& value, const std::string& other) {
-    const std::string part = without_common(value, other);
-    return value.empty() ? "not known" : part.empty() ? "-" : part;
-  };
-  for (const SettingChange& each : c.settings)
-    print("  {}: {} -> {}\n", each.name, shown(each.a, each.b), shown(each.b, each.a));
-}
-
 void print_text(const Compare& files, const RunSummary& a, const RunSummary& b,
                 const Comparison& c) {
   print("{}\n\n", headline(c));
@@ -133,7 +109,10 @@ void print_text(const Compare& files, const RunSummary& a, const RunSummary& b,
   print_causes("cause gone", c.went);
   print_causes("cause new", c.came);
   print_causes("cause in both", c.stayed);
-  print_settings(c);
+  if (!c.settings.empty()) print("\n");
+  const auto shown = [](const std::string& value) { return value.empty() ? "not known" : value; };
+  for (const SettingChange& each : c.settings)
+    print("  {}: {} -> {}\n", each.name, shown(each.a), shown(each.b));
   if (c.worse.empty()) print("\nnothing got worse by more than noise\n");
   for (const std::string& each : c.worse) print("\nworse: {}\n", each);
 }

@@ -49,11 +49,6 @@ class Compare(VerbTest):
             said = self.headway("compare", trace, trace).stdout
             self.assertTrue(said.startswith("no difference that is more than noise"), said)
 
-    def test_of_two_datasets_only_what_differs_is_shown(self):
-        (self.folder / "b.trace").write_text(STARVED.read_text().replace("range(1000)\\nslow", "range(1000)\\nresize(8)\\nslow"))
-        said = self.headway("compare", STARVED, "b.trace").stdout
-        self.assertRegex(said, r"\n  dataset: slow\(serial\) -> resize\(8\) \| slow\(serial\)\n")
-
     def test_what_cannot_be_compared_is_said(self):
         (self.folder / "notes.txt").write_text("hello\n")
         self.assertIn("notes.txt", self.fails("compare", "notes.txt", STARVED))
