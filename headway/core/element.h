@@ -78,6 +78,10 @@ class Element {
   Origin origin() const { return {file_ ? *file_ : std::string(), offset_}; }
   const std::string* origin_file() const { return file_.get(); }
 
+  // Makes the values of every field its own (Tensor::own_values): before they are written to.
+  void own_values() {
+    for (Field& field : fields_) field.value.own_values();
+  }
   // Makes every field compact(): before an element is kept for long.
   void compact();
 

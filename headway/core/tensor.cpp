@@ -133,6 +133,13 @@ Tensor Tensor::empty(DType dtype, const Shape& shape) {
   return tensor;
 }
 
+void Tensor::own_values() {
+  if (!storage_ || dtype_ == DType::kString || !storage_->is_shared()) return;
+  Tensor copy = empty(dtype_, shape());
+  std::memcpy(copy.data(), data(), static_cast<size_t>(size_bytes()));
+  *this = std::move(copy);
+}
+
 Tensor Tensor::string(std::string_view bytes) {
   Storage* storage = Storage::allocate(bytes.size());
   if (!bytes.empty()) std::memcpy(storage->data(), bytes.data(), bytes.size());

@@ -63,6 +63,7 @@ class Storage {
   void* data() const { return data_; }
   size_t size_bytes() const { return size_bytes_; }
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  bool is_shared() const { return references_.load(std::memory_order_acquire) > 1; }
   void drop() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
@@ -148,6 +149,10 @@ class Tensor {
   Tensor row(int64_t i) const;
   // The same values in another shape. REQUIRES: the counts agree.
   Tensor reshaped(const Shape& shape) const;
+
+  // Copies the values if another tensor shares them, so that they may be written to. Texts stay
+  // shared.
+  void own_values();
 
   // This tensor, or a copy of it when it keeps alive much more memory than it needs (a record of 60
   // bytes in a block of 256 KB): for those who hold on to it.

@@ -5,6 +5,17 @@
 namespace headway {
 namespace {
 
+TEST(Tensor, OwnsItsValuesAfterwardsWhoeverSharedThem) {
+  Tensor one = Tensor::vector<float>({1, 2}), other = one;
+  const void* before = one.data();
+  other.own_values();
+  other.values<float>()[0] = 9;
+  EXPECT_EQ(one.values<float>()[0], 1);
+  EXPECT_EQ(other.values<float>()[0], 9);
+  one.own_values();  // by now nobody shares them
+  EXPECT_EQ(one.data(), before);
+}
+
 TEST(Tensor, AScalarLivesInPlace) {
   const Tensor t = Tensor::scalar<float>(2.5f);
   EXPECT_EQ(t.rank(), 0);

@@ -66,6 +66,7 @@ Dataset Dataset::random_map(std::function<Element(Element, Random&)> fn, MapOpti
       Element in;  // element keeps its origin, for messages
       in.fields() = std::move(element.fields());
       in.copy_origin(element);
+      in.own_values();
       Element out = fn(std::move(in), random);
       if (!out.origin_file()) out.copy_origin(element);
       element = std::move(out);

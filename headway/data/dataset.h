@@ -41,7 +41,9 @@ class Dataset {
 
   // ---- transformations ----
 
-  // Element -> Element, or a number -> a number on elements with a single value.
+  // Element -> Element, or a number -> a number on elements with a single value. A function that
+  // takes its Element by value may write to its tensors: those that a cache, an array or another
+  // element shares are copied first. One that takes a const Element& costs no copy.
   template <typename F>
   Dataset map(F fn, MapOptions options = {}) const;
   // The same with random numbers that depend on the sample alone, not on threads.
@@ -177,6 +179,21 @@ void Dataset::call_scalar(const F& fn, Element& element, Tensor& value) {
   }
 }
 
+// Can this function only read its Element? Not known of templates and overloads.
+template <typename F>
+struct OnlyReads : std::false_type {};
+template <typename R>
+struct OnlyReads<R (*)(const Element&)> : std::true_type {};
+template <typename R, typename C>
+struct OnlyReads<R (C::*)(const Element&)> : std::true_type {};
+template <typename R, typename C>
+struct OnlyReads<R (C::*)(const Element&) const> : std::true_type {};
+template <typename F>
+constexpr bool only_reads() {
+  if constexpr (requires { &F::operator(); }) return OnlyReads<decltype(&F::operator())>::value;
+  else return OnlyReads<F>::value;
+}
+
 template <typename F>
 Dataset Dataset::map(F fn, MapOptions options) const {
   if constexpr (std::is_invocable_r_v<Element, F, Element>) {
@@ -185,6 +202,7 @@ Dataset Dataset::map(F fn, MapOptions options) const {
           Element in;  // e keeps its origin, for messages
           in.fields() = std::move(e.fields());
           in.copy_origin(e);
+          if constexpr (!only_reads<F>()) in.own_values();
           Element out = fn(std::move(in));
           if (!out.origin_file()) out.copy_origin(e);
           e = std::move(out);

@@ -42,6 +42,42 @@ TEST(Dataset, TakeSkipShardRepeatAreTheSameForIndexAndStream) {
   }
 }
 
+Element add_one_in_place(Element e) {
+  for (int64_t& value : e.only().values<int64_t>()) ++value;
+  return e;
+}
+
+TEST(Dataset, AFunctionMayWriteToItsElementWhoeverSharesTheValues) {
+  const Tensor base = Tensor::vector<int64_t>({1, 2, 3, 4, 5, 6}).reshaped({3, 2});
+  const Ints once{2, 3, 4, 5, 6, 7};
+  Ints thrice;
+  for (int i = 0; i < 3; ++i) thrice.insert(thrice.end(), once.begin(), once.end());
+  const Dataset slices = from_tensor_slices(base), kept = slices.cache();
+  const auto drawn = [](Element e, Random&) { return add_one_in_place(std::move(e)); };
+  const auto three = [](const Element& e) { return range(3).map([e](int64_t) { return e; }); };
+  for (int pass = 0; pass < 3; ++pass) {
+    EXPECT_EQ(values_of(slices.map(add_one_in_place)), once);
+    EXPECT_EQ(values_of(kept.map(add_one_in_place)), once);
+    EXPECT_EQ(values_of(kept.random_map(drawn)), once);
+    EXPECT_EQ(values_of(kept.repeat(3).map(add_one_in_place), 4), thrice);
+    EXPECT_EQ(values_of(slices.flat_map(three).map(add_one_in_place), 4),
+              (Ints{2, 3, 2, 3, 2, 3, 4, 5, 4, 5, 4, 5, 6, 7, 6, 7, 6, 7}));
+  }
+  EXPECT_TRUE(base.same(Tensor::vector<int64_t>({1, 2, 3, 4, 5, 6}).reshaped({3, 2})));
+}
+
+TEST(Dataset, AFunctionThatOnlyReadsIsGivenTheSharedValuesThemselves) {
+  const Tensor base = Tensor::vector<int64_t>({1, 2, 3});
+  const Tensor rows = base.reshaped({1, 3});
+  const void* seen = nullptr;
+  const auto reads = [&seen](const Element& e) {
+    seen = e.only().data();
+    return e;
+  };
+  EXPECT_EQ(values_of(from_tensor_slices(rows).map(reads)), (Ints{1, 2, 3}));
+  EXPECT_EQ(seen, base.data());
+}
+
 TEST(Dataset, RangeGoesEitherWay) {
   EXPECT_EQ(values_of(range(2, 8, 3)), (Ints{2, 5}));
   EXPECT_EQ(values_of(range(5, 0, -2)), (Ints{5, 3, 1}));

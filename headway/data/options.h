@@ -59,7 +59,7 @@ struct ErrorPolicy {
   bool skip = false;        // false: the first bad sample ends the run, loudly
   int64_t max_count = 100;  // skip: more bad samples than this end the run
   double max_rate = 1.0;    // skip: ... or a larger share than this of the samples seen (after 100)
-  std::string log;          // skip: a JSON-lines file that gets one line per skipped sample
+  std::string log;          // skip: each skipped sample is added to this file, as a line of JSON
 
   static ErrorPolicy stop() { return {}; }
   static ErrorPolicy skip_up_to(int64_t count, std::string log = "") {

@@ -9,8 +9,8 @@ namespace headway {
 
 // What to say about a run that goes on. So that noise does not decide, a new verdict replaces the
 // old one only after holding for as long as that did, at most ten seconds (healthy, not-started:
-// five; a cause that was replaced and comes back: twenty, after healthy ten). Findings that are over
-// are kept.
+// five; a cause that was replaced and comes back: twenty, after healthy ten). Findings that are
+// over are kept.
 //
 //   VerdictKeeper keeper;
 //   while (watching) keeper.take(at_s, diagnose(trace), verdict(trace, findings));

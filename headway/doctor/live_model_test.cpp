@@ -180,8 +180,8 @@ TEST(LiveModel, ACrossentropyThatFallsFromFarAboveGuessingIsExplainedByArraysOfL
     return first_cause(trace);
   };
   EXPECT_EQ(cause(4000, 2, 8e4), "input-not-scaled");
-  EXPECT_EQ(cause(4000, 2, 1), "none");         // the arrays are scaled
-  EXPECT_EQ(cause(540, 110, 120), "none");      // a sum over the pixels of an image
+  EXPECT_EQ(cause(4000, 2, 1), "none");           // the arrays are scaled
+  EXPECT_EQ(cause(540, 110, 120), "none");        // a sum over the pixels of an image
   EXPECT_EQ(cause(4000, 2, 8e4, false), "none");  // any number may be a good squared error
 }
 

@@ -24,7 +24,6 @@ namespace {
 
 #include "report_template.inc"
 
-
 constexpr size_t kMaxPieces = 80;  // columns of the step breakdown
 constexpr size_t kMaxPhases = 300, kMaxNotes = 200, kMaxEpochs = 600, kMaxSeries = 200;
 constexpr size_t kMaxText = 20'000;  // of one note or the dataset

@@ -168,7 +168,7 @@ TEST_F(LiveModelTest, TheArrayWithTheLargestNumbersIsTheOneThatIsTold) {
       "    numpy.random.seed(2)\n"
       "    readings = numpy.random.normal(2000, 1, (300, 6)).astype('float32')\n"
       "    scaled = (readings - 2000).astype('float64')\n"
-      "    turned = numpy.full((300, 6), 1e9).T\n"  // not in C order
+      "    turned = numpy.full((300, 6), 1e9).T\n"     // not in C order
       "    numbers = numpy.full((300, 6), 10 ** 9)\n"  // not floats
       "    few = numpy.full((3, 6), 1e9)\n"
       "    optimizer = torch.optim.Adam(model.parameters(), lr=0.004)\n";

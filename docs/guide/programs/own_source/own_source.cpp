@@ -117,6 +117,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n", error.what());
   }
   const std::string list = std::string(argv[1]) + ".skipped";
+  std::filesystem::remove(list);  // a log is continued, not begun anew
   const ErrorPolicy policy = ErrorPolicy::skip_up_to(10, list);
   sum(centered(sensor_log(argv[1])).batch(64).with_options({.errors = policy}));
   const int64_t skipped = count(skip_log(list));
