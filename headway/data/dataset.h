@@ -134,6 +134,20 @@ class Dataset {
  private:
   Dataset then(std::shared_ptr<const Node> node) const;
   Dataset map_in_place(std::function<void(Element&)> fn, MapOptions options) const;
+  // Can this function only read its Element? Not known of templates and overloads.
+  template <typename F>
+  struct OnlyReads : std::false_type {};
+  template <typename R>
+  struct OnlyReads<R (*)(const Element&)> : std::true_type {};
+  template <typename R, typename C>
+  struct OnlyReads<R (C::*)(const Element&)> : std::true_type {};
+  template <typename R, typename C>
+  struct OnlyReads<R (C::*)(const Element&) const> : std::true_type {};
+  template <typename F>
+  static constexpr bool only_reads() {
+    if constexpr (requires { &F::operator(); }) return OnlyReads<decltype(&F::operator())>::value;
+    else return OnlyReads<F>::value;
+  }
   Dataset filter_element(std::function<bool(const Element&)> predicate, MapOptions options) const;
   template <typename In, typename F>
   static void call_scalar(const F& fn, Element& element, Tensor& value);
@@ -177,21 +191,6 @@ void Dataset::call_scalar(const F& fn, Element& element, Tensor& value) {
   } else {
     value = Tensor::scalar(fn(value.item<In>()));
   }
-}
-
-// Can this function only read its Element? Not known of templates and overloads.
-template <typename F>
-struct OnlyReads : std::false_type {};
-template <typename R>
-struct OnlyReads<R (*)(const Element&)> : std::true_type {};
-template <typename R, typename C>
-struct OnlyReads<R (C::*)(const Element&)> : std::true_type {};
-template <typename R, typename C>
-struct OnlyReads<R (C::*)(const Element&) const> : std::true_type {};
-template <typename F>
-constexpr bool only_reads() {
-  if constexpr (requires { &F::operator(); }) return OnlyReads<decltype(&F::operator())>::value;
-  else return OnlyReads<F>::value;
 }
 
 template <typename F>
