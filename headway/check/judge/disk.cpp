@@ -51,16 +51,19 @@ std::string cache_remark(const DiskSpeed& speed) {
                             "itself may be slower)";
 }
 
+// Reads from the page cache are fast whatever the disk is.
+void say_fast(const char* id, const std::string& found, const DiskSpeed& speed, Say& say) {
+  if (speed.past_cache) return say.good(id, found);
+  say.not_seen(id, found,
+               {"how fast the disk is remains unknown",
+                "measure a folder on the disk itself: headway check --data DIR"});
+}
+
 void judge_large(const DiskFacts& disk, const DiskSpeed& speed, Say& say) {
   if (speed.large_bytes_per_s <= 0) return;
   const std::string found = fmt::format("long reads: {} per second{}",
                                         size_text(speed.large_bytes_per_s), cache_remark(speed));
-  if (speed.large_bytes_per_s >= kSlowLarge)
-    return speed.past_cache ? say.good("disk-large-reads", found)
-                            : say.not_seen("disk-large-reads", found,
-                                           {"how fast the disk is remains unknown",
-                                            "measure a folder on the disk itself: headway check "
-                                            "--data DIR"});
+  if (speed.large_bytes_per_s >= kSlowLarge) return say_fast("disk-large-reads", found, speed, say);
   say.doubtful("disk-large-reads", found,
                {"about as many photographs per second as this is times 110 KB: less than a GPU "
                 "takes, and less than a few cores decode",
@@ -76,12 +79,7 @@ void judge_small(const DiskFacts& disk, const DiskSpeed& speed, Say& say) {
   const std::string found = fmt::format("short reads of {} by one reader: {:.0f} per second{}",
                                         size_text(double(speed.small_bytes)),
                                         speed.small_reads_per_s, cache_remark(speed));
-  if (speed.small_reads_per_s >= kSlowSmall)
-    return speed.past_cache ? say.good("disk-small-reads", found)
-                            : say.not_seen("disk-small-reads", found,
-                                           {"how fast the disk is remains unknown",
-                                            "measure a folder on the disk itself: headway check "
-                                            "--data DIR"});
+  if (speed.small_reads_per_s >= kSlowSmall) return say_fast("disk-small-reads", found, speed, say);
   say.doubtful("disk-small-reads", found,
                {"a folder of images is read in such pieces: one reader gets no more images than "
                 "that",
